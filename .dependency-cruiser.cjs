@@ -15,10 +15,13 @@ const CORE_LAYERS = [
   'schedules/schedule.kind.ts',
   'rollouts/rollout.ts',
   'rollouts/rollout.kind.ts',
+  'approvals/people.ts',
   'approvals/policy.ts',
   'approvals/policy.kind.ts',
   'approvals/policy.schema.ts',
   'approvals/policy.operations.ts',
+  'approvals/proposal.ts',
+  'approvals/proposal.kind.ts',
   'kinds.ts',
   'usage',
   'replica',
@@ -176,7 +179,7 @@ module.exports = {
       to: {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
-          '^packages/core/src/(flags/flag|projects/project|rollouts/rollout|schedules/schedule|segments/segment|tokens/token)\\.ts$',
+          '^packages/core/src/(approvals/people|approvals/proposal|flags/flag|projects/project|rollouts/rollout|schedules/schedule|segments/segment|tokens/token)\\.ts$',
           '^packages/core/src/base/',
           '^packages/core/src/errors\\.ts$',
         ],

@@ -1,6 +1,18 @@
-import type { ApprovalOperations } from './approvals/approval.types.js';
+import type {
+  ApplyProposalOptions,
+  ApprovalOperations,
+  DecisionContext,
+  ListedProposal,
+  NewProposal,
+  Proposal,
+  ProposalOptions,
+  ProposalQuery,
+  ProposalRef,
+} from './approvals/approval.types.js';
+import * as decisions from './approvals/decisions.operations.js';
 import type { ApprovalPolicy } from './approvals/policy.js';
 import { getApprovalPolicy } from './approvals/policy.operations.js';
+import * as proposals from './approvals/proposals.operations.js';
 import type {
   AnyFlagRef,
   ChangeContext,
@@ -15,7 +27,7 @@ import type {
 import type { Change } from './changesets/change-set.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
-import { FLAG, PROJECT, ROLLOUT, SCHEDULE, SEGMENT, STRATEGY } from './engine/operation.js';
+import { FLAG, PROJECT, PROPOSAL, ROLLOUT, SCHEDULE, SEGMENT, STRATEGY } from './engine/operation.js';
 import * as dependencies from './flags/dependencies.operations.js';
 import type { Dependency, DependencyInput, DependencyOperations } from './flags/dependency.types.js';
 import * as flags from './flags/flag.operations.js';
@@ -115,7 +127,7 @@ export class Administration<Own extends string = never>
     TokenOperations,
     ScheduleOperations<Own, Rollout>,
     RolloutOperations,
-    ApprovalOperations
+    ApprovalOperations<Own>
 {
   /** @internal A private member would make the types of the ESM and CommonJS builds incompatible. */
   readonly [ENGINE]: ChangeEngine;
@@ -420,5 +432,49 @@ export class Administration<Own extends string = never>
 
   getApprovalPolicy(): Promise<ApprovalPolicy> {
     return run(this, { op: 'getApprovalPolicy' }, getApprovalPolicy);
+  }
+
+  createProposal(proposal: NewProposal<Own>, options: ProposalOptions): Promise<Proposal> {
+    return run(this, { op: 'createProposal', options }, (engine) =>
+      proposals.createProposal(engine, proposal, options ?? {}),
+    );
+  }
+
+  getProposal(ref: ProposalRef): Promise<Proposal> {
+    return run(this, { op: 'getProposal', members: PROPOSAL, ref }, (engine) => proposals.getProposal(engine, ref));
+  }
+
+  listProposals(query?: ProposalQuery, page?: PageQuery): Promise<ListPage<ListedProposal>> {
+    return run(this, { op: 'listProposals', options: page }, (engine) =>
+      proposals.listProposals(engine, query, { page }),
+    );
+  }
+
+  approveProposal(ref: ProposalRef, context?: DecisionContext): Promise<Proposal> {
+    return run(this, { op: 'approveProposal', members: PROPOSAL, ref, options: context }, (engine) =>
+      decisions.approveProposal(engine, ref, context),
+    );
+  }
+
+  rejectProposal(ref: ProposalRef, context?: DecisionContext): Promise<Proposal> {
+    return run(this, { op: 'rejectProposal', members: PROPOSAL, ref, options: context }, (engine) =>
+      decisions.rejectProposal(engine, ref, context),
+    );
+  }
+
+  withdrawProposal(ref: ProposalRef, context?: DecisionContext): Promise<Proposal> {
+    return run(this, { op: 'withdrawProposal', members: PROPOSAL, ref, options: context }, (engine) =>
+      decisions.withdrawProposal(engine, ref, context),
+    );
+  }
+
+  applyProposal(
+    ref: ProposalRef,
+    options?: ApplyProposalOptions,
+    context?: Omit<ChangeContext, 'bypassApproval'>,
+  ): Promise<Proposal> {
+    return run(this, { op: 'applyProposal', members: PROPOSAL, ref, options: context }, (engine) =>
+      decisions.applyProposal(engine, ref, options, context),
+    );
   }
 }

@@ -1,6 +1,7 @@
 import { v4 as randomId } from 'uuid';
 import { createApprovalGate } from './approvals/gate.js';
 import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './approvals/policy.operations.js';
+import { createProposalTracker } from './approvals/proposal-tracker.js';
 import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
@@ -142,6 +143,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       isRunning: () => runSchedules === true,
       wakeBy: (at) => schedules.wakeBy(at),
     });
+    const proposals = createProposalTracker({ engineOf: () => shared, actor });
     const schedules = new ScheduleRunner(() => shared, { mode: runSchedules, authorizeDue, actor, rollouts });
     const shared: SharedEngine = {
       settings,
@@ -171,6 +173,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       gate,
       schedules,
       rollouts,
+      proposals,
       lifetime: createLifetime(),
       async release() {
         stopWatching?.();

@@ -8,6 +8,7 @@ import type {
   ChangePlan,
   ChangePreview,
   ChangeSetOperations,
+  Person,
   PreviewQuery,
   UndoOperations,
   UndoOptions,
@@ -179,12 +180,12 @@ export class Flags<Own extends string = never>
    * Returns the same engine for another actor: the event log attributes its changes to this actor, unless a call's
    * context names another one. For an API token, the log records its name, id and kind. Cheap: call it per request.
    *
-   * @param actor a name, or the token that `verifyToken` returns
+   * @param actor a name, a person with an id that stays when the name changes, or the token that `verifyToken` returns
    * @throws FlagsError `invalid_input` for options of the wrong type
    * @example
    * await flags.as('ada@example.org').enable({ project: 'default', flag: 'checkout', environment: 'production' });
    */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags<Own> {
+  as(actor: string | Person | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags<Own> {
     return new Flags(engineOf(this[ENGINE], toIdentity(actor, options)), this[EVALUATION], this[DECLARED]);
   }
 

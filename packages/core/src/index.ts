@@ -1,5 +1,7 @@
 // Opening flags
 
+// Approvals
+export type { Proposal } from './approvals/approval.types.js';
 export type {
   ChangeContext,
   EnvironmentRef,

@@ -3,6 +3,9 @@
  * declaration files refer to. Not part of the public API: it may change in any release.
  */
 
+export { PROPOSAL_STATES } from './approvals/proposal.js';
+export type { CanReadProposal } from './approvals/proposals.operations.js';
+export { proposalNotFound } from './approvals/proposals.operations.js';
 // Listeners and lifetimes
 export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
 export type { Awaitable } from './base/common.types.js';
@@ -117,6 +120,7 @@ export {
   type DataVersionScope,
   dataVersion,
   exportReadableDefinitions,
+  listReadableProposals,
   listReadableRollouts,
   listReadableSchedules,
   projectOfSegment,

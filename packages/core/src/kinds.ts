@@ -1,4 +1,5 @@
 import { policyDocuments } from './approvals/policy.kind.js';
+import { proposalDocuments } from './approvals/proposal.kind.js';
 import type { DomainEvent } from './base/domain-event.js';
 import { type EventDescription, type Kind, memberParts } from './engine/kind.js';
 import type { Restorer } from './engine/restorer.js';
@@ -37,6 +38,7 @@ const KINDS = [
   listed(tokenDocuments),
   listed(scheduleDocuments),
   listed(rolloutDocuments),
+  listed(proposalDocuments),
   listed(policyDocuments),
 ] as const;
 

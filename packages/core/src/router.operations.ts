@@ -1,3 +1,5 @@
+import type { ListedProposal, ProposalQuery } from './approvals/approval.types.js';
+import { type CanReadProposal, listProposals } from './approvals/proposals.operations.js';
 import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.types.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { type OperationName, operationOf, prepareOperation, type ResultOf } from './changesets/operations.js';
@@ -101,6 +103,17 @@ export function listReadableRollouts(
   { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadRollout },
 ): Promise<ListPage<Rollout>> {
   return run(flags, { op: 'listRollouts', options: page }, (engine) => listRollouts(engine, query, { page, canRead }));
+}
+
+/** Lists the proposals that a caller may read, as `listProposals` does. */
+export function listReadableProposals(
+  flags: Flags,
+  query: ProposalQuery,
+  { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadProposal },
+): Promise<ListPage<ListedProposal>> {
+  return run(flags, { op: 'listProposals', options: page }, (engine) =>
+    listProposals(engine, query, { page, canRead }),
+  );
 }
 
 /** Resolves to whether `createSchedule` is accepted: whether the option `runSchedules` says who carries schedules out. */

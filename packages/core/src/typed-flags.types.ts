@@ -1,4 +1,4 @@
-import type { ActorOptions } from './changesets/change-set.types.js';
+import type { ActorOptions, Person } from './changesets/change-set.types.js';
 import type {
   ContextEnvironment,
   ContextMembers,
@@ -45,7 +45,7 @@ export interface TypedFlags<Schema extends FlagsSchema, Own extends string = nev
   readonly evaluator: TypedEvaluator<Schema>;
 
   /** Like {@link Flags.as}. */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema, Own>;
+  as(actor: string | Person | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema, Own>;
 }
 
 /** The name of a declared flag; `never` for another text. An intersection would visit every declared name at each call. */

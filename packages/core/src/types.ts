@@ -3,10 +3,22 @@
  * Declaration files that TypeScript writes for your code refer to them.
  */
 
+export type {
+  ApplyProposalOptions,
+  Approval,
+  DecisionContext,
+  ListedProposal,
+  NewProposal,
+  ProposalOptions,
+  ProposalQuery,
+  ProposalRef,
+  ProposedChange,
+} from './approvals/approval.types.js';
 export type { ApprovalPolicy, EnvironmentApproval } from './approvals/policy.js';
+export type { ProposalStatus, ProposedRollout } from './approvals/proposal.js';
 export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef } from './base/common.types.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
-export type { PreviewQuery, SegmentUseRequest, UndoOptions } from './changesets/change-set.types.js';
+export type { Person, PreviewQuery, SegmentUseRequest, UndoOptions } from './changesets/change-set.types.js';
 export type { ChangeOperationName } from './changesets/operations.js';
 export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './consumers/consumer.types.js';
 export type {
@@ -51,7 +63,7 @@ export type {
   RolloutRef,
   StopOptions,
 } from './rollouts/rollout.types.js';
-export type { RunSchedules, ScheduleAuthor, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
+export type { ChangeAuthor, RunSchedules, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
 export type {
   AuthorizeDue,
   ListedSchedule,

@@ -24,6 +24,7 @@ const UNUSED = { segment: 2 };
 const ROLLOUT = { rollout: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a03' };
 const GRADUAL = { ...DEFAULT, flag: 'gradual', environment: 'production' };
 const SCHEDULE = { schedule: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01' };
+const PROPOSAL = { proposal: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a05' };
 const STEPS = { steps: [{ rollout: 5, hold: null }, { rollout: 100 }] };
 const TIME = '2026-03-01T12:00:00.000Z';
 
@@ -85,6 +86,8 @@ export async function furnish(flags: Flags): Promise<void> {
   await flags.enable(GRADUAL);
   await flags.startRollout({ ...GRADUAL, strategy: first }, STEPS, { id: ROLLOUT.rollout });
   await flags.createSchedule([{ op: 'archiveFlag', ref: CHILD }], { id: SCHEDULE.schedule, at: await later(flags) });
+  const changes = [{ op: 'archiveFlag', ref: CHILD }] as const;
+  await flags.createProposal({ changes }, { id: PROPOSAL.proposal, reason: 'Unused', expiresAt: await later(flags) });
 }
 
 /** An hour after the newest event: the clock of the engine may be another one than that of this process. */
@@ -218,6 +221,16 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
   listConsumers: [(flags) => flags.listConsumers(), (flags) => flags.listConsumers({ limit: 1 })],
   resetConsumer: (flags) => flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' }),
+  createProposal: (flags) => flags.createProposal({ changes: CHANGES }, { reason: 'Launch' }),
+  getProposal: (flags) => flags.getProposal(PROPOSAL),
+  listProposals: [(flags) => flags.listProposals(), (flags) => flags.listProposals({ flag: 'child' }, { limit: 1 })],
+  approveProposal: (flags) => flags.approveProposal(PROPOSAL, { actor: 'grace' }),
+  rejectProposal: (flags) => flags.rejectProposal(PROPOSAL),
+  withdrawProposal: (flags) => flags.withdrawProposal(PROPOSAL),
+  applyProposal: [
+    (flags) => flags.applyProposal(PROPOSAL),
+    async (flags) => flags.applyProposal(PROPOSAL, { at: await later(flags) }),
+  ],
   startRollout: async (flags) => {
     const { environments } = await flags.getFlag(GRADUAL);
     const strategy = environments.find(({ name }) => name === 'production')?.strategies[1]?.id ?? '';

@@ -97,6 +97,9 @@ export const EVENTS: Readonly<Record<WireEvent['type'], string>> = {
   'rollout-stepped': 'took a step of a rollout',
   'rollout-updated': 'changed a rollout',
   'rollout-ended': 'ended a rollout',
+  'proposal-created': 'made a proposal',
+  'proposal-decided': 'decided on a proposal',
+  'proposal-ended': 'ended a proposal',
   'approval-policy-updated': 'changed which environments need approval',
 };
 

@@ -1,13 +1,17 @@
-import { findEffects, isVisible, type PlannedState } from '../changesets/effects.js';
+import { compareCodePoints } from '../base/collections.js';
+import { digestEffects, findEffects, isVisible, type PlannedState } from '../changesets/effects.js';
 import type { ApprovalGate, DecidedSet } from '../changesets/engine.js';
+import { hashOf } from '../changesets/repetition.js';
 import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
 import { FlagsError } from '../errors.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
 import type { Replica } from '../replica/replica.js';
+import type { RolloutEvent } from '../rollouts/rollout.js';
 import type { FlagsStorage } from '../storage/port.js';
 import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY, loweredBy, protectedBy } from './policy.js';
 import { policyDocuments } from './policy.kind.js';
 import { POLICY_KEY } from './policy.operations.js';
+import type { NeededApproval } from './proposal.js';
 
 /** Refreshes until the replica has every visible event. A storage may hold events back for a moment. */
 const REFRESHES = 5;
@@ -47,33 +51,101 @@ export function createApprovalGate({ storage, replica }: GateOptions): ApprovalG
     return !isMissed && events.length < BEYOND;
   }
 
-  async function effectsIn(environments: readonly string[], decided: DecidedSet): Promise<readonly FlagEffect[]> {
-    if (environments.length === 0) return [];
+  /** Returns what a set does in protected environments; undefined if that needs no approval. */
+  async function findGuarded(decided: DecidedSet): Promise<GuardedChange | undefined> {
+    const { unit } = decided;
+    const policy = await policyOf(unit);
+    const next = unit.written(policyDocuments).get(APPROVAL_POLICY);
+    const lowered = next ? loweredBy(policy, next) : {};
+    const environments = protectedBy(policy);
     const states = statesOf(decided);
-    if (states.length === 0) return [];
-    await refresh();
-    return (await findEffects(replica, states, environments)).filter((effect) => !isFree(effect));
+    const started = startedIn(unit).filter(({ environment }) => environments.includes(environment));
+    let found: readonly FlagEffect[] = [];
+    if (environments.length > 0 && states.length + started.length > 0) {
+      await refresh();
+      found = await findEffects(replica, states, [...environments].sort(compareCodePoints));
+    }
+    const isSeen = (ref: FlagPlace) => found.some((effect) => isSamePlace(effect, ref));
+    const effects = [...found, ...started.filter((ref) => !isSeen(ref)).map(toEffect)];
+    const guarded = effects.filter((effect) => !isFree(effect) || started.some((ref) => isSamePlace(effect, ref)));
+    if (guarded.length === 0 && Object.keys(lowered).length === 0) return undefined;
+    return { policy, next, lowered, states, effects, guarded };
   }
 
   return {
     isActive: () => !isEmpty((documents.get(POLICY_KEY)?.state ?? EMPTY_POLICY) as ApprovalPolicy),
     async enter(unit, isFirst) {
-      if (!unit.hasWritten(isVisible)) return;
+      if (!isGuarded(unit)) return;
       const known = isFirst ? documents.get(POLICY_KEY) : undefined;
       if (known && isEmpty(known.state as ApprovalPolicy)) unit.assume(POLICY_KEY, known);
       else if (!isEmpty(await policyOf(unit))) await unit.touch(policyDocuments, APPROVAL_POLICY);
     },
-    async assertApproved(decided, { bypass }) {
-      const { unit } = decided;
-      const lowersPolicy = unit.hasWritten(({ kind }) => kind === policyDocuments.kind);
-      if (bypass !== undefined || (!lowersPolicy && !unit.hasWritten(isVisible))) return;
-      const policy = await policyOf(unit);
-      const next = unit.written(policyDocuments).get(APPROVAL_POLICY);
-      const lowered = next ? Object.keys(loweredBy(policy, next)) : [];
-      const effects = await effectsIn(protectedBy(policy), decided);
-      if (lowered.length > 0 || effects.length > 0) throw approvalRequired(lowered, effects);
+    async assertApproved(decided, { bypass, approval }) {
+      if (bypass !== undefined || !mayNeedApproval(decided.unit)) return;
+      const change = await findGuarded(decided);
+      if (!change) return;
+      if (approval && (await approval(await toNeeded(replica, change)))) return;
+      throw approvalRequired(Object.keys(change.lowered), change.guarded);
+    },
+    async findNeeded(decided) {
+      const change = mayNeedApproval(decided.unit) ? await findGuarded(decided) : undefined;
+      return change && toNeeded(replica, change);
     },
   };
+}
+
+/** What a set does in protected environments. */
+interface GuardedChange {
+  readonly policy: ApprovalPolicy;
+  /** The policy that it sets. */
+  readonly next: ApprovalPolicy | undefined;
+  /** The environments that lose approvals. */
+  readonly lowered: ApprovalPolicy['environments'];
+  readonly states: readonly PlannedState[];
+  readonly effects: readonly FlagEffect[];
+  /** The effects that need approval. */
+  readonly guarded: readonly FlagEffect[];
+}
+
+async function toNeeded(
+  replica: GateOptions['replica'],
+  { policy, next, lowered, states, effects, guarded }: GuardedChange,
+): Promise<NeededApproval> {
+  const environments = new Set([...Object.keys(lowered), ...guarded.map(({ environment }) => environment)]);
+  const counts = [...environments].map((name) => policy.environments[name]?.required ?? 0);
+  const lowers = Object.keys(lowered).length > 0;
+  return {
+    required: Math.max(...counts),
+    digest: hashOf([await digestEffects(replica, states, effects), lowers ? [lowered, next] : null]),
+    environments: [...environments],
+    projects: [...new Set(effects.map(({ project }) => project))],
+  };
+}
+
+type FlagPlace = Pick<FlagEffect, 'project' | 'flag' | 'environment'>;
+
+function isSamePlace(one: FlagPlace, other: FlagPlace): boolean {
+  return one.flag === other.flag && one.project === other.project && one.environment === other.environment;
+}
+
+/** Returns where a set starts rollouts. All their steps are approved with the start, even if that changes no percentage. */
+function startedIn({ events }: ChangeSetUnit): readonly FlagPlace[] {
+  return events.flatMap(({ event }) => {
+    return event.type === 'rollout-started' ? [(event as RolloutEvent & { type: 'rollout-started' }).data.ref] : [];
+  });
+}
+
+function toEffect({ project, flag, environment }: FlagPlace): FlagEffect {
+  return { project, flag, environment, before: 'on', after: 'on', changed: true };
+}
+
+/** Whether clients may see the set: now, or in later steps of a rollout. */
+function isGuarded(unit: ChangeSetUnit): boolean {
+  return unit.hasWritten(isVisible) || startedIn(unit).length > 0;
+}
+
+function mayNeedApproval(unit: ChangeSetUnit): boolean {
+  return isGuarded(unit) || unit.hasWritten(({ kind }) => kind === policyDocuments.kind);
 }
 
 /** Returns the policy before the set. */

@@ -4,6 +4,7 @@ import { NO_REFERENCE, singleOperation } from '../engine/operation.js';
 import type { Versioned } from '../storage/documents.js';
 import { writeIndexDocuments } from '../storage/index-writer.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
+import { notByToken } from './people.js';
 import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY } from './policy.js';
 import { policyDocuments } from './policy.kind.js';
 
@@ -15,7 +16,8 @@ function setApprovalPolicy(_: Engine, _ref: unknown, input: ApprovalPolicy): Pre
   );
   return {
     subject: POLICY_KEY,
-    async decide(unit) {
+    async decide(unit, by) {
+      if (by.actorToken) throw notByToken('set the approval policy');
       const before = (await unit.read(policyDocuments, APPROVAL_POLICY))?.state ?? EMPTY_POLICY;
       if (isSameJson(before.environments, environments)) return;
       const event = { type: 'approval-policy-updated', data: { environments }, before } as const;

@@ -133,6 +133,14 @@ const NUMBERS = {
   rolloutHold: 31_536_000_000,
   /** Milliseconds that a rollout exists after its end: 90 days. */
   rolloutRetention: 7_776_000_000,
+  /** Open proposals. Nodes that make some at the same moment may exceed it, and the next one. */
+  openProposals: 1000,
+  /** All open proposals: bytes of the JSON of their changes. */
+  openProposalBytes: 67_108_864,
+  /** Milliseconds until a proposal lapses: 90 days. */
+  proposalAhead: 7_776_000_000,
+  /** Milliseconds that a proposal exists after its end: 90 days. */
+  proposalRetention: 7_776_000_000,
   /** Environments that the approval policy names. */
   protectedEnvironments: 100,
   /** People who must approve a change of one environment. */

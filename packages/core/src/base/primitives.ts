@@ -40,6 +40,12 @@ export function possiblyEmptyText(maxLength: number): JsonSchema {
 
 export const dateTime: JsonSchema = { type: 'string', maxLength: 64, format: 'date-time' };
 
+export const zonedTime: JsonSchema = {
+  ...dateTime,
+  pattern: '[Tt ].*(?:[Zz]|[+-]\\d{2}:?\\d{2})$',
+  description: 'an ISO 8601 time with Z or an offset, such as 2030-05-01T09:00:00+02:00',
+};
+
 /** A time in client reports: ISO 8601, or epoch milliseconds in the years of ISO 8601. */
 export const clientTime: JsonSchema = {
   type: ['string', 'number'],

@@ -94,6 +94,13 @@ export interface SegmentUseRequest {
 /** Checks a decided change set before its commit. Throws or rejects to refuse it. */
 export type AuthorizeChanges = (planned: PlannedSet) => Awaitable<void>;
 
+/** A person who makes changes. */
+export interface Person {
+  readonly name: string;
+  /** An id that stays when the name changes. Approvals compare people by it, and by name without one. */
+  readonly id?: string | undefined;
+}
+
 /** Options of `flags.as`. */
 export interface ActorOptions {
   /**

@@ -11,7 +11,7 @@ import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js
 import type { ChangeSet, DocumentName } from '../log/history.types.js';
 import type { ApplyOptions, Change, PlannedDocument } from './change-set.types.js';
 import type { ChangeEngine, UnattributedContext } from './engine.js';
-import { CHANGE_OPERATIONS, type ChangeOperationName, operationOf, prepareOperation } from './operations.js';
+import { CHANGE_OPERATIONS, type OperationName, operationOf, prepareOperation } from './operations.js';
 import { toPlannedDocuments } from './planned.js';
 import type { ExpectedRevision } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
@@ -25,7 +25,7 @@ export async function apply(
   const id = options.id === undefined ? undefined : readChangeSetId(options.id);
   const expected = readExpectedRevisions(options.ifRevision);
   const hash = id === undefined ? undefined : new ChangesHash();
-  const prepared = await prepareAll(id === undefined ? engine : withDerivedIds(engine, id), changes, hash);
+  const prepared = await prepareAll(id === undefined ? engine : withDerivedIds(engine, id), changes, { hash });
   return commitSet(engine, prepared, { ...toContext(options, hash), expected });
 }
 
@@ -45,15 +45,22 @@ export async function planPrepared(
   return toPlannedDocuments(await engine.plan(changes));
 }
 
-/** Validates every change, and creates its ids and times. Adds it to the hash, if there is one. */
+/** The operations that the changes may have, and the hash to which they are added. */
+interface PrepareOptions {
+  /** Default: those of change sets. */
+  readonly operations?: readonly OperationName[];
+  readonly hash?: ChangesHash | undefined;
+}
+
+/** Validates every change, and creates its ids and times. */
 export async function prepareAll(
   engine: Engine & { readonly validate: Validators },
-  changes: readonly Change<string>[],
-  hash?: ChangesHash,
+  changes: readonly ProposableChange[],
+  { operations = CHANGE_OPERATIONS, hash }: PrepareOptions = {},
 ): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
   const meter = new PatternMeter();
-  for await (const [index, change] of paced(readChanges(changes).entries())) {
+  for await (const [index, change] of paced(readChanges(changes, operations).entries())) {
     const { op, ifRevision } = change;
     const path = `/changes/${index}`;
     const prepare = () => {
@@ -79,12 +86,20 @@ export async function commitSet(
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** A change of a set or of a proposal. Its input is not validated yet. */
+export interface ProposableChange {
+  readonly op: string;
+  readonly ref?: unknown;
+  readonly input?: unknown;
+  readonly ifRevision?: number | readonly number[];
+}
+
 /**
  * Reads the changes of a set: known operations with valid references. Their inputs are not validated yet.
  *
  * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per issue, each with a JSON Pointer
  */
-function readChanges(changes: unknown): readonly Change<string>[] {
+function readChanges(changes: unknown, operations: readonly OperationName[]): readonly ProposableChange[] {
   if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);
   if (changes.length > LIMITS.changesPerSet) {
     const message = `There are ${changes.length} changes, but a change set may have at most ${LIMITS.changesPerSet}; split them.`;
@@ -92,27 +107,27 @@ function readChanges(changes: unknown): readonly Change<string>[] {
   }
   const issues: ErrorDetail[] = [];
   const read = changes.flatMap((change: unknown, index) => {
-    const found = findIssues(change, `/changes/${index}`);
+    const found = findIssues(change, operations, `/changes/${index}`);
     if (issues.length < LIMITS.issues) issues.push(...found);
-    return found.length > 0 ? [] : [{ ...(change as Change<string>) }];
+    return found.length > 0 ? [] : [{ ...(change as ProposableChange) }];
   });
   if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
   return read;
 }
 
-function findIssues(change: unknown, path: string): readonly ErrorDetail[] {
+function findIssues(change: unknown, operations: readonly OperationName[], path: string): readonly ErrorDetail[] {
   if (!isObject(change)) return [{ message: 'must be an object with the members op, ref and input', path }];
   const { op, ref, ifRevision } = change;
-  if (!CHANGE_OPERATIONS.some((name) => name === op)) {
-    return [{ message: `must be one of ${CHANGE_OPERATIONS.join(', ')}`, path: `${path}/op` }];
+  if (!operations.some((name) => name === op)) {
+    return [{ message: `must be one of ${operations.join(', ')}`, path: `${path}/op` }];
   }
   return [
-    ...findRefIssues(op as ChangeOperationName, ref, `${path}/ref`),
+    ...findRefIssues(op as OperationName, ref, `${path}/ref`),
     ...findRevisionIssues(ifRevision, `${path}/ifRevision`),
   ];
 }
 
-function findRefIssues(op: ChangeOperationName, ref: unknown, path: string): readonly ErrorDetail[] {
+function findRefIssues(op: OperationName, ref: unknown, path: string): readonly ErrorDetail[] {
   const members = operationOf(op)?.ref ?? [];
   if (members.length === 0) return [];
   if (!isObject(ref)) return [{ message: `must be an object with the members ${members.join(', ')}`, path }];

@@ -1,12 +1,20 @@
+import { createHash } from 'node:crypto';
 import { compareCodePoints } from '../base/collections.js';
 import { paced } from '../base/paced.js';
-import { createComparison, type FlagEffect, isSameForClients } from '../flags/effect.decide.js';
+import {
+  createComparison,
+  createDescription,
+  type FlagEffect,
+  isSameForClients,
+  shownSegment,
+} from '../flags/effect.decide.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { Replica } from '../replica/replica.js';
 import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import type { PlannedDocument } from './change-set.types.js';
+import { hashOf } from './repetition.js';
 
 /*
  * What a change set changes for clients: for plans, for the gate of approvals, and for the digest of proposals.
@@ -66,6 +74,39 @@ export async function findEffects(
   return effects;
 }
 
+/**
+ * Returns a SHA-256 of effects: of what clients receive of each flag, before and after. It is equal for equal effects,
+ * whatever else the documents contain.
+ */
+export async function digestEffects(
+  replica: EffectReplica,
+  documents: readonly PlannedState[],
+  effects: readonly FlagEffect[],
+): Promise<string> {
+  const states = statesOf({ replica }, documents);
+  const segmentOf = createSegmentLookup(replica, states);
+  const hash = createHash('sha256');
+  const describeOn = (side: Side) => {
+    const hashes = new Map<number, string>();
+    const segment = (id: number) => {
+      const known = hashes.get(id) ?? hashOf(shownSegment(segmentOf(id, side)));
+      hashes.set(id, known);
+      return known;
+    };
+    return ({ project, flag: name, environment }: FlagEffect) => {
+      const flag = states.flag(name, side);
+      const describe = createDescription(environment, { flag: (one) => states.flag(one, side) }, segment);
+      return describe(flag?.project === project ? flag : undefined);
+    };
+  };
+  const [before, after] = [describeOn('before'), describeOn('after')];
+  for await (const effect of paced(effects)) {
+    const { environment, project, flag } = effect;
+    hash.update(hashOf([environment, project, flag, before(effect), after(effect)]));
+  }
+  return hash.digest('base64url');
+}
+
 /** Whether clients can see a document of this kind. */
 export function isVisible({ kind }: { readonly kind: string }): boolean {
   return kind === flagDocuments.kind || kind === segmentDocuments.kind;
@@ -94,19 +135,23 @@ async function environmentsOf(states: States, flags: readonly AffectedFlag[]): P
 
 /** Compares the changed segments in slices, each once: they may be large, and many strategies may use them. */
 async function compareSegments(
-  { documents }: EffectReplica,
-  { changedSegments }: States,
+  replica: EffectReplica,
+  states: States,
 ): Promise<(before: number, after: number) => boolean> {
-  const changed = new Map(changedSegments.map((one) => [Number(one.id), one]));
-  const segmentOf = (id: number, side: Side) => {
-    const planned = changed.get(id);
-    return planned ? (planned[side] as SegmentState | null) : documents.segments.get(`${id}`);
-  };
+  const segmentOf = createSegmentLookup(replica, states);
   const isSame = (before: number, after: number) =>
-    isSameForClients(segmentOf(before, 'before') ?? undefined, segmentOf(after, 'after') ?? undefined);
+    isSameForClients(segmentOf(before, 'before'), segmentOf(after, 'after'));
   const unchanged = new Map<number, boolean>();
-  for await (const id of paced(changed.keys())) unchanged.set(id, isSame(id, id));
+  for await (const id of paced(states.changedSegments.map(({ id }) => Number(id)))) unchanged.set(id, isSame(id, id));
   return (before, after) => (before === after ? (unchanged.get(before) ?? true) : isSame(before, after));
+}
+
+function createSegmentLookup({ documents }: EffectReplica, { changedSegments }: States) {
+  const changed = new Map(changedSegments.map((one) => [Number(one.id), one]));
+  return (id: number, side: Side): SegmentState | undefined => {
+    const planned = changed.get(id);
+    return planned ? ((planned[side] as SegmentState | null) ?? undefined) : documents.segments.get(`${id}`);
+  };
 }
 
 /** The flags and segments on both sides: planned documents, and the replica for all others. */

@@ -1,11 +1,12 @@
+import type { NeededApproval } from '../approvals/proposal.js';
 import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
 import type { ConsumerEngine } from '../consumers/consumers.operations.js';
-import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
+import type { Actor, CommittedDocuments, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import type { Validators } from '../input-schemas.js';
 import type { EvaluationEngine } from '../replica/evaluation.operations.js';
 import type { RolloutClock } from '../rollouts/rollout.js';
-import type { ScheduleClock } from '../schedules/schedule.js';
+import type { ScheduleClock, ScheduleEnd } from '../schedules/schedule.js';
 import type { TokenVerifier } from '../tokens/token.js';
 import type { ReportEngine } from '../usage/report.operations.js';
 import type { UsageEngine } from '../usage/usage-over-time.operations.js';
@@ -21,6 +22,7 @@ export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngin
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
   readonly gate: ApprovalGate;
+  readonly proposals: ProposalTracker;
   readonly schedules: ScheduleClock;
   readonly rollouts: RolloutClock;
   /** Stops everything, and closes the storage. */
@@ -60,12 +62,27 @@ export interface ApprovalGate {
    * @param isFirst whether no earlier attempt has conflicted: the policy of the replica may be current
    */
   readonly enter: (unit: ChangeSetUnit, isFirst: boolean) => Promise<void>;
-  /** Called after {@link enter}. Rejects with `approval_required`. */
-  readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass'>) => Promise<void>;
+  /** Called after {@link enter}. Rejects with `approval_required`, or as the approval of the context. */
+  readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass' | 'approval'>) => Promise<void>;
+  /** Returns the approval that a decided set needs; undefined if it needs none. */
+  readonly findNeeded: (decided: DecidedSet) => Promise<NeededApproval | undefined>;
+}
+
+/** Whether a set has the approval that it needs. May throw a refusal of its own. */
+export type SetApproval = (needed: NeededApproval) => Awaitable<boolean>;
+
+/** The proposals, as far as schedules need to know them. They are above the schedules, so the engine has them. */
+export interface ProposalTracker {
+  /** Returns the approval of the set that applies a proposal, and makes the commit expect the proposal as it is. */
+  approvalOf(unit: Pick<UnitOfWork, 'read'>, proposal: string): Promise<SetApproval>;
+  /** Ends the proposal of a schedule in the commit that ends the schedule, or makes it `approved` again. */
+  follow(unit: UnitOfWork, proposal: string, end: ScheduleEnd): Promise<void>;
+  /** Lapses proposals whose time has passed. */
+  run(): Promise<void>;
 }
 
 /** A context that may lack an actor. */
-export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
+export type UnattributedContext = Omit<SetContext, keyof Actor> & Pick<ChangeContext, 'actor'>;
 
 /** The id that a caller gives to a change set, and the hash of its changes. */
 export interface RepetitionKey {
@@ -90,6 +107,8 @@ export interface SetContext extends Actor {
   readonly conclude?: ((unit: ChangeSetUnit, set: SetIdentity) => Awaitable<void>) | undefined;
   /** Why the set does not wait for approval. */
   readonly bypass?: string | undefined;
+  /** Called after every decision that needs approval, before its commit. Absent: the set has no approval. */
+  readonly approval?: SetApproval | undefined;
   /** Called after every decision, before its commit. */
   readonly authorize?: AuthorizeChanges | undefined;
 }

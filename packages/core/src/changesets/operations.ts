@@ -73,6 +73,9 @@ export const CHANGE_OPERATIONS = [...BY_NAME].flatMap(([name, { isInSets }]) =>
   isInSets ? [name as ChangeOperationName] : [],
 );
 
+/** The operations that a proposal may contain. */
+export const PROPOSAL_OPERATIONS: readonly OperationName[] = [...CHANGE_OPERATIONS, 'setApprovalPolicy'];
+
 /** A call of an operation. */
 interface OperationCall {
   readonly op: string;

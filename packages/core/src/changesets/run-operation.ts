@@ -8,7 +8,7 @@ import { FlagsError } from '../errors.js';
 import { hasHistory } from '../kinds.js';
 import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { Token } from '../tokens/token.types.js';
-import type { ActorOptions, AuthorizeChanges } from './change-set.types.js';
+import type { ActorOptions, AuthorizeChanges, Person } from './change-set.types.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
 import {
   type InputOf,
@@ -199,20 +199,22 @@ export interface ActorIdentity {
   /** Not validated yet: the first change validates it. */
   readonly name: unknown;
   readonly token?: Pick<Token, 'id' | 'kind'>;
+  /** The id of the person. */
+  readonly userId?: string;
   readonly authorize?: AuthorizeChanges | undefined;
 }
 
 /** Converts an actor's name or an API token to an identity. */
 export function toIdentity(
-  actor: string | Pick<Token, 'id' | 'name' | 'kind'>,
+  actor: string | Person | Pick<Token, 'id' | 'name' | 'kind'>,
   options: ActorOptions | undefined,
 ): ActorIdentity {
   const authorize = options === undefined ? undefined : readAuthorize(options);
   if (typeof actor !== 'object' || actor === null) return { name: actor, authorize };
-  const { name, id, kind } = actor;
-  return typeof id === 'string' && typeof kind === 'string'
-    ? { name, token: { id, kind }, authorize }
-    : { name, authorize };
+  const { name, id } = actor;
+  if (typeof id !== 'string') return { name, authorize };
+  const kind = 'kind' in actor ? actor.kind : undefined;
+  return typeof kind === 'string' ? { name, token: { id, kind }, authorize } : { name, userId: id, authorize };
 }
 
 function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
@@ -234,7 +236,10 @@ export function engineOf(shared: SharedEngine, actor: ActorIdentity): ChangeEngi
 }
 
 /** Adds the engine's actor and its check to the context of a change set, unless the context has its own. */
-function attribute(context: UnattributedContext | undefined, { name, token, authorize }: ActorIdentity): SetContext {
+function attribute(
+  context: UnattributedContext | undefined,
+  { name, token, userId, authorize }: ActorIdentity,
+): SetContext {
   const actor: unknown = context?.actor ?? name;
   const actorToken = context?.actor === undefined ? token : undefined;
   if (typeof actor !== 'string' || actor === '') {
@@ -243,6 +248,7 @@ function attribute(context: UnattributedContext | undefined, { name, token, auth
   if (context?.bypass !== undefined && actorToken) {
     throw new FlagsError('forbidden', 'API tokens cannot bypass approval; ask a person to make the change.');
   }
-  const attributed = { authorize, actor, ...(actorToken && { actorToken }) };
+  const actorId = context?.actor === undefined ? userId : undefined;
+  const attributed = { authorize, actor, ...(actorToken && { actorToken }), ...(actorId !== undefined && { actorId }) };
   return context ? { ...attributed, ...context, actor } : attributed;
 }

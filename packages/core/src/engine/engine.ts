@@ -38,6 +38,8 @@ export interface Actor {
   readonly actor: string;
   /** The API token that the actor uses. */
   readonly actorToken?: { readonly id: string; readonly kind: string };
+  /** The id of the person, if the host gives its users ids. */
+  readonly actorId?: string;
 }
 
 /** A change with a valid input, ready to be decided any number of times. */

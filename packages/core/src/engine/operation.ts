@@ -14,6 +14,7 @@ export const REFERENCE_MEMBERS = {
   changeSet: 'string',
   schedule: 'string',
   rollout: 'string',
+  proposal: 'string',
   'project?': 'string',
   'strategy?': 'string',
   'strategies?': 'object',
@@ -32,6 +33,7 @@ export const TOKEN = ['token'] as const;
 export const CHANGE_SET = ['changeSet'] as const;
 export const SCHEDULE = ['schedule'] as const;
 export const ROLLOUT = ['rollout'] as const;
+export const PROPOSAL = ['proposal'] as const;
 
 /**
  * An operation that changes documents, described once. The arguments' checks, the repetition of calls, and the

@@ -28,6 +28,7 @@ export function createComparison(
   isSameSegment: (before: number, after: number) => boolean,
 ): (flags: BothSides) => EffectState | undefined {
   const parents = new Map<string, boolean>();
+  const { seenState, showsPayloads, inUse, isForEverybody } = createView(environment);
 
   function compare({ before, after }: BothSides): EffectState | undefined {
     const states = { before: seenState(before, sides.before), after: seenState(after, sides.after) };
@@ -37,32 +38,13 @@ export function createComparison(
     return isSameDefinition(before, after) ? undefined : { ...states, changed: true };
   }
 
-  function seenState(flag: FlagState | undefined, side: StoredSide): FlagVisibility {
-    if (!flag) return 'absent';
-    return environmentOf(flag, environment).enabled && !parentThatIsOff(flag, environment, side) ? 'on' : 'off';
-  }
-
-  function showsPayloads(flag: FlagState): boolean {
-    return [flag, ...inUse(flag)].some(hasPayloads);
-  }
-
-  /** Clients do not receive disabled strategies. */
-  function inUse(flag: FlagState): readonly Strategy[] {
-    return inOrder(environmentOf(flag, environment).strategies).filter(({ disabled }) => !disabled);
-  }
-
   function isSameDefinition(before: FlagState, after: FlagState): boolean {
     return (
-      // An enabled flag without strategies is on for everybody. With only disabled strategies it is off for everybody.
       isForEverybody(before) === isForEverybody(after) &&
       isSameList(inUse(before), inUse(after), isSameStrategy) &&
       isSameJson(before.variants.map(shownVariant), after.variants.map(shownVariant)) &&
       isSameList(before.dependencies, after.dependencies, isSameDependency)
     );
-  }
-
-  function isForEverybody(flag: FlagState): boolean {
-    return environmentOf(flag, environment).strategies.length === 0;
   }
 
   function isSameStrategy(before: Strategy, after: Strategy): boolean {
@@ -88,6 +70,59 @@ export function createComparison(
   }
 
   return compare;
+}
+
+/** Returns what clients of an environment see of single flags. */
+function createView(environment: string) {
+  /** Clients do not receive disabled strategies. */
+  const inUse = (flag: FlagState): readonly Strategy[] =>
+    inOrder(environmentOf(flag, environment).strategies).filter(({ disabled }) => !disabled);
+  return {
+    inUse,
+    seenState(flag: FlagState | undefined, side: StoredSide): FlagVisibility {
+      if (!flag) return 'absent';
+      return environmentOf(flag, environment).enabled && !parentThatIsOff(flag, environment, side) ? 'on' : 'off';
+    },
+    showsPayloads: (flag: FlagState): boolean => [flag, ...inUse(flag)].some(hasPayloads),
+    /** An enabled flag without strategies is on for everybody. With only disabled strategies it is off for everybody. */
+    isForEverybody: (flag: FlagState): boolean => environmentOf(flag, environment).strategies.length === 0,
+  };
+}
+
+/**
+ * Creates a function that returns what clients of an environment receive of a flag, as JSON. It differs if and only if
+ * {@link createComparison} finds an effect.
+ *
+ * @param segment returns what stands for a segment: equal if its constraints are equal
+ */
+export function createDescription(
+  environment: string,
+  side: StoredSide,
+  segment: (id: number) => string,
+): (flag: FlagState | undefined) => unknown {
+  const { seenState, showsPayloads, inUse, isForEverybody } = createView(environment);
+
+  function describe(flag: FlagState | undefined): unknown {
+    const state = seenState(flag, side);
+    if (!flag || state === 'absent') return { state };
+    return state === 'off' ? { state, payloads: showsPayloads(flag) } : { state, definition: define(flag) };
+  }
+
+  function define(flag: FlagState) {
+    return {
+      everybody: isForEverybody(flag),
+      strategies: inUse(flag).map((one) => ({ ...shownStrategy(one), segments: (one.segments ?? []).map(segment) })),
+      variants: flag.variants.map(shownVariant),
+      parents: flag.dependencies.map((one) => ({ ...shownDependency(one), definition: defineParent(one.flag) })),
+    };
+  }
+
+  function defineParent(name: string): unknown {
+    const parent = side.flag(name);
+    return parent && seenState(parent, side) === 'on' ? define(parent) : null;
+  }
+
+  return describe;
 }
 
 function isSameList<T>(before: readonly T[], after: readonly T[], isSame: (one: T, other: T) => boolean): boolean {
@@ -132,10 +167,12 @@ interface Constrained {
 /** Returns whether clients receive the same constraints of two segments. */
 export function isSameForClients(before: Constrained | undefined, after: Constrained | undefined): boolean {
   if (!before || !after) return before === after;
-  return (
-    before.constraints === after.constraints ||
-    isSameJson(shownConstraints(before.constraints), shownConstraints(after.constraints))
-  );
+  return before.constraints === after.constraints || isSameJson(shownSegment(before), shownSegment(after));
+}
+
+/** Returns what clients receive of a segment; null if there is none. */
+export function shownSegment(segment: Constrained | undefined) {
+  return segment ? shownConstraints(segment.constraints) : null;
 }
 
 /** Returns constraints as clients receive them. */

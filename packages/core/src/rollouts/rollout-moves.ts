@@ -21,6 +21,7 @@ export interface MovingChanges {
   readonly context: {
     readonly origin: string;
     readonly conclude: NonNullable<SetContext['conclude']>;
+    readonly approval: NonNullable<SetContext['approval']>;
   };
 }
 
@@ -37,6 +38,7 @@ export function prepareMove(
   { op, decide }: { readonly op?: string; readonly decide: (rollout: RolloutState) => Move | undefined },
 ): MovingChanges {
   const subject = { kind: flagDocuments.kind, id: ref.flag };
+  let isApproved = false;
   const change: PreparedChange = {
     subject,
     revisionOf: { kind: rolloutDocuments.kind, id },
@@ -58,12 +60,16 @@ export function prepareMove(
   async function conclude(unit: ChangeSetUnit, set: { readonly id: string; readonly at: string }): Promise<void> {
     const { state } = await findRollout(unit.read, id);
     const move = decide(state);
+    isApproved = state.approval !== null && !move?.isEarly;
     if (!move) return;
     if (op !== undefined) unit.begin({ op });
     const flagRevision = move.parameter ? await revisionAfter(unit, ref.flag) : state.flagRevision;
     await unit.apply(rolloutDocuments, id, move.events({ ...set, flagRevision }));
   }
-  return { changes: [change], context: { origin: `${rolloutDocuments.kind}/${id}`, conclude } };
+  return {
+    changes: [change],
+    context: { origin: `${rolloutDocuments.kind}/${id}`, conclude, approval: () => isApproved },
+  };
 }
 
 /** Returns the revision in which a set will leave a flag. */

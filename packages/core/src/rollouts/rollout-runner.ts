@@ -215,26 +215,33 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
         },
       });
     } catch (error) {
-      if (error instanceof FlagHasChanged) return this.commitEnd(rollout.id);
-      const failure = refusalOf(error);
-      if (!failure) throw error;
-      const isSame = (state: RolloutState) => state.state === 'running' && state.step === step;
-      const decide = (state: RolloutState) => (isSame(state) ? rules.pause(state, failure) : undefined);
-      return this.commit(prepareMove(this.engine, rollout, { decide }), { actor: this.options.actor });
+      return this.pauseRefused(rollout, error, (state) => state.state === 'running' && state.step === step);
     }
   }
 
-  /** Only another change of the flag refuses it. The author's token and `authorizeDue` do not matter. */
+  /** Ends a rollout whose flag has changed, and pauses one whose move was refused. Throws other errors. */
+  private async pauseRefused(
+    rollout: RolloutSummary,
+    error: unknown,
+    isSame: (state: RolloutState) => boolean,
+  ): Promise<boolean> {
+    if (error instanceof FlagHasChanged) return this.commitEnd(rollout.id);
+    const failure = refusalOf(error);
+    if (!failure) throw error;
+    const decide = (state: RolloutState) => (isSame(state) ? rules.pause(state, failure) : undefined);
+    return this.commit(prepareMove(this.engine, rollout, { decide }), { actor: this.options.actor });
+  }
+
+  /** Another change of the flag refuses it, or a missing approval. The author's token and `authorizeDue` do not matter. */
   private async rollBack(rollout: RolloutSummary): Promise<boolean> {
-    const decide = (state: RolloutState) =>
-      rules.isActive(state) && state.state !== 'paused' ? rules.rollBack(state, 'guard') : undefined;
+    const isSame = (state: RolloutState) => rules.isActive(state) && state.state !== 'paused';
+    const decide = (state: RolloutState) => (isSame(state) ? rules.rollBack(state, 'guard') : undefined);
     const { actor } = this.options;
     const reason = `The guard rolled back the rollout ${rollout.id}.`;
     try {
       return await this.commit(prepareMove(this.engine, rollout, { decide }), { actor, reason });
     } catch (error) {
-      if (error instanceof FlagHasChanged) return this.commitEnd(rollout.id);
-      throw error;
+      return this.pauseRefused(rollout, error, isSame);
     }
   }
 

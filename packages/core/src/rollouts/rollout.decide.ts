@@ -15,6 +15,8 @@ import type {
 export interface Move {
   /** The percentage to write, or the parameter from before the start. Absent: the flag stays as it is. */
   readonly parameter?: { readonly percentage: number } | { readonly original: OriginalParameter };
+  /** The step is taken before its hold is over, which the approval of the rollout does not cover. */
+  readonly isEarly?: boolean;
   readonly events: (set: MovingSet) => readonly RolloutEvent[];
 }
 
@@ -82,12 +84,14 @@ export function takeDue(rollout: RolloutState, step: number, now: number): Move 
 }
 
 /** Takes the next step by a person. Undefined if the step is reached already. */
-export function advance(rollout: RolloutState, to: number | undefined): Move | undefined {
+export function advance(rollout: RolloutState, to: number | undefined, now: Date): Move | undefined {
   if (to !== undefined && to <= rollout.step) return undefined;
   if (to === rollout.steps.length && rollout.state === 'done') return undefined;
   assertActive(rollout);
   const next = rollout.step + 1;
-  if (to === undefined || to === next) return takeNext(rollout);
+  if (to === undefined || to === next) {
+    return { ...takeNext(rollout), isEarly: (nextAtOf(rollout) ?? 0) > now.getTime() };
+  }
   throw invalidInput([
     { message: `must be the next step, ${next}: a rollout takes one step at a time`, path: '/step' },
   ]);

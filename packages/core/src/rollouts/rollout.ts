@@ -1,7 +1,7 @@
 import type { StrategyRef } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
 import type { ParameterValue } from '../evaluation/definitions.types.js';
-import type { ScheduleAuthor, ScheduleFailure } from '../schedules/schedule.js';
+import type { ChangeAuthor, ScheduleFailure } from '../schedules/schedule.js';
 
 export const ROLLOUT_STATES = ['running', 'waiting', 'paused', 'done', 'ended', 'rolled-back'] as const;
 
@@ -57,7 +57,9 @@ export interface RolloutSummary {
   /** When the step was taken: ISO 8601, UTC, milliseconds. */
   readonly since: string;
   readonly guarded: boolean;
-  readonly author: ScheduleAuthor;
+  /** What permits its steps in a protected environment: `proposal/ID`, or `bypass`; null: nothing. */
+  readonly approval: string | null;
+  readonly author: ChangeAuthor;
   readonly createdAt: string;
   readonly reason: string | null;
   /** The revision in which the last step has left the flag. */

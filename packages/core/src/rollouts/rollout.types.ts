@@ -1,5 +1,5 @@
 import type { Awaitable, ChangeContext, ListPage, PageQuery, StrategyRef } from '../base/common.types.js';
-import type { ScheduleAuthor, ScheduleFailure } from '../schedules/schedule.js';
+import type { ChangeAuthor, ScheduleFailure } from '../schedules/schedule.js';
 import type { RolloutEnd, RolloutStatus, RolloutStep } from './rollout.js';
 
 /** A strategy whose percentage changes in steps. */
@@ -19,8 +19,10 @@ export interface Rollout {
   readonly nextAt: string | null;
   /** Whether only a process with `rolloutGuard` takes its steps. */
   readonly guarded: boolean;
+  /** What permits its steps in a protected environment: `proposal/ID`, or `bypass`; null: nothing. */
+  readonly approval: string | null;
   /** The change sets of its steps have the same actor. */
-  readonly author: ScheduleAuthor;
+  readonly author: ChangeAuthor;
   readonly createdAt: string;
   readonly reason: string | null;
   /** When it was done, ended or was rolled back; null before. */

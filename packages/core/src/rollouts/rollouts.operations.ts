@@ -4,7 +4,7 @@ import { assertEnvironment } from '../base/environments.js';
 import { LIMITS } from '../base/limits.js';
 import { pageBounds, takePage } from '../base/pages.js';
 import { assertText, invalidInput } from '../base/validator.js';
-import type { ChangeEngine } from '../changesets/engine.js';
+import type { ChangeEngine, SetContext } from '../changesets/engine.js';
 import { hashOf, readChangeSetId } from '../changesets/repetition.js';
 import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
@@ -39,14 +39,51 @@ const { kind: KIND } = rolloutDocuments;
 /** A person's change that meets the step of another node is decided so often. */
 const ATTEMPTS = 3;
 
+/** The approved proposal that a rollout carries out. */
+export interface StartedProposal extends Pick<SetContext, 'approval' | 'conclude' | 'repetition'> {
+  /** The rollout gets the same id. */
+  readonly id: string;
+}
+
 export async function startRollout(
   engine: ChangeEngine,
   strategy: StrategyRef,
   input: NewRollout,
   context: ChangeContext = {},
+  proposal?: StartedProposal,
 ): Promise<Rollout> {
   assertSchedulesRun(engine);
-  const given = readRollout(engine, strategy, input, context);
+  const { actor, reason, bypassApproval } = context;
+  const attributed = toContext(
+    {
+      ...(actor !== undefined && { actor }),
+      ...(reason !== undefined && { reason }),
+      ...(bypassApproval !== undefined && { bypassApproval }),
+    },
+    undefined,
+  );
+  const approval = proposal ? `proposal/${proposal.id}` : bypassApproval === undefined ? null : 'bypass';
+  const given = readRollout(engine, strategy, input, {
+    id: proposal?.id ?? context.id,
+    reason: attributed.reason ?? null,
+    approval,
+  });
+  const origin = approval ?? `${KIND}/${given.id}`;
+  const { documents = engine } = await engine.run(prepareStart(given, context.ifRevision), {
+    ...attributed,
+    origin,
+    ...(proposal && { approval: proposal.approval, conclude: proposal.conclude, repetition: proposal.repetition }),
+  });
+  const { state, revision } = await findRollout(documents.read, given.id);
+  engine.rollouts.expect(state);
+  return toRollout(state, revision);
+}
+
+/** Prepares the changes that start a rollout: the first step, and the rollout itself. */
+export function prepareStart(
+  given: GivenRollout,
+  ifRevision: ChangeContext['ifRevision'],
+): readonly [PreparedChange, PreparedChange] {
   const { id, ref } = given;
   const subject = { kind: flagDocuments.kind, id: ref.flag };
   /** The strategy from before the start; undefined for a repeated id. */
@@ -54,7 +91,7 @@ export async function startRollout(
   const step: PreparedChange = {
     subject,
     op: 'updateStrategy',
-    ifRevision: context.ifRevision,
+    ifRevision,
     async decide(unit, by) {
       original = undefined;
       if (await unit.read(rolloutDocuments, id)) return;
@@ -88,25 +125,25 @@ export async function startRollout(
     },
     result: () => undefined,
   };
-  const { actor, reason } = context;
-  const attributed = toContext(
-    { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }) },
-    undefined,
-  );
-  const { documents = engine } = await engine.run([step, start], { ...attributed, origin: `${KIND}/${id}` });
-  const { state, revision } = await findRollout(documents.read, id);
-  engine.rollouts.expect(state);
-  return toRollout(state, revision);
+  return [step, start];
 }
 
-type GivenRollout = Pick<RolloutState, 'id' | 'ref' | 'steps' | 'guarded' | 'createdAt' | 'reason' | 'hash'>;
+export type GivenRollout = Pick<
+  RolloutState,
+  'id' | 'ref' | 'steps' | 'guarded' | 'createdAt' | 'reason' | 'approval' | 'hash'
+>;
+
+interface RolloutContent extends Pick<RolloutState, 'reason' | 'approval'> {
+  /** Default: a new one. */
+  readonly id: string | undefined;
+}
 
 /** Validates what does not depend on stored state. The caller may change the input afterwards. */
-function readRollout(
+export function readRollout(
   engine: ChangeEngine,
   { project, flag, environment, strategy }: StrategyRef,
   input: NewRollout,
-  { id: given, reason }: ChangeContext,
+  { id: given, reason, approval }: RolloutContent,
 ): GivenRollout {
   assertText('flag', flag);
   assertText('strategy', strategy);
@@ -121,8 +158,9 @@ function readRollout(
     steps,
     guarded,
     createdAt: now.toISOString(),
-    reason: reason ?? null,
-    hash: hashOf([ref, steps, guarded]),
+    reason,
+    approval,
+    hash: hashOf([ref, steps, guarded, approval]),
   };
 }
 
@@ -177,11 +215,11 @@ export async function getRollout({ read }: ChangeEngine, { rollout }: RolloutRef
 /** Members by name: they are part of the public API. */
 function toRollout(summary: RolloutSummary, revision: number): Rollout {
   const { id, state, ref, steps, step, startedFrom, since, guarded } = summary;
-  const { author, createdAt, reason, endedAt, ended, failure } = summary;
+  const { author, approval, createdAt, reason, endedAt, ended, failure } = summary;
   const next = rules.nextAtOf(summary);
   const nextAt = next === undefined ? null : new Date(next).toISOString();
   const progress = { step, startedFrom, since, nextAt, guarded };
-  return { id, state, ref, steps, ...progress, author, createdAt, reason, endedAt, ended, failure, revision };
+  return { id, state, ref, steps, ...progress, approval, author, createdAt, reason, endedAt, ended, failure, revision };
 }
 
 /** Decides whether the caller may read a rollout. */
@@ -241,7 +279,11 @@ export async function advanceRollout(
   context?: RolloutContext,
 ): Promise<Rollout> {
   const { step } = validateAdvance(options);
-  return moveRollout(engine, ref, { op: 'advanceRollout', decide: (rollout) => rules.advance(rollout, step), context });
+  return moveRollout(engine, ref, {
+    op: 'advanceRollout',
+    decide: (rollout) => rules.advance(rollout, step, engine.now()),
+    context,
+  });
 }
 
 export async function stopRollout(
@@ -270,7 +312,7 @@ async function moveRollout(
   const { changes, context: moving } = prepareMove(engine, state, { op, decide });
   const prepared = changes.map((change) => ({ ...change, ifRevision: context.ifRevision }));
   const { documents = engine } = await retryOnStep(engine, state, () =>
-    engine.run(prepared, { ...toContext(context, undefined), ...moving }),
+    engine.run(prepared, { ...moving, ...toContext(context, undefined) }),
   );
   const moved = await findRollout(documents.read, id);
   engine.rollouts.expect(moved.state);

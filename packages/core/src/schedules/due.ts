@@ -5,7 +5,7 @@ import { type ErrorCode, FlagsError, isFlagsError } from '../errors.js';
 import { type IndexDocuments, writeIndexDocuments } from '../storage/index-writer.js';
 import { tokenDocuments } from '../tokens/token.kind.js';
 import { isCurrent } from '../tokens/token-verification.operations.js';
-import type { ScheduleAuthor, ScheduleFailure } from './schedule.js';
+import type { ChangeAuthor, ScheduleFailure } from './schedule.js';
 import type { AuthorizeDue } from './schedule.types.js';
 
 /*
@@ -15,6 +15,8 @@ import type { AuthorizeDue } from './schedule.types.js';
 /** Milliseconds that a function of the host may take. */
 const PATIENCE = 10_000;
 export const DAY = 86_400_000;
+/** The documents that the set ends or moves: they are no changes of their author. */
+const CARRIED_OUT = ['schedule', 'rollout', 'proposal'];
 /** Ended documents that one commit deletes. */
 const PRUNED_AT_ONCE = 100;
 
@@ -38,7 +40,7 @@ export function isStorageError(error: unknown): boolean {
 
 /** A change that somebody has planned for later. */
 interface Planned {
-  readonly author: ScheduleAuthor;
+  readonly author: ChangeAuthor;
   /** What it is, for messages. */
   readonly what: 'schedule' | 'rollout';
 }
@@ -62,7 +64,7 @@ export async function askDue(
   { authorizeDue, author, what }: Planned & { readonly authorizeDue: AuthorizeDue | undefined },
   { documents, segmentUses }: PlannedSet,
 ): Promise<void> {
-  const changed = documents.filter(({ kind }) => kind !== what);
+  const changed = documents.filter(({ kind }) => !CARRIED_OUT.includes(kind));
   if (!authorizeDue || changed.length === 0) return;
   const later = what === 'schedule' ? 'the schedule is tried again until notAfter' : 'the step is tried again';
   const asked = { name: 'authorizeDue', later };

@@ -1,9 +1,7 @@
 import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
-import type { Change, PlannedSet } from '../changesets/change-set.types.js';
-import { prepareAll } from '../changesets/change-sets.operations.js';
-import type { SetContext, SharedEngine } from '../changesets/engine.js';
-import { withDerivedIds } from '../changesets/repetition.js';
+import type { PlannedSet } from '../changesets/change-set.types.js';
+import type { SetApproval, SetContext, SharedEngine } from '../changesets/engine.js';
 import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
 import { askDue, assertAuthor, DAY, isStorageError, pruneEnded, refusalOf } from './due.js';
 import { endSchedule } from './schedule.decide.js';
@@ -18,7 +16,7 @@ import type {
 } from './schedule.js';
 import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
 import type { AuthorizeDue } from './schedule.types.js';
-import { listScheduleSummaries } from './schedules.operations.js';
+import { listScheduleSummaries, prepareScheduled } from './schedules.operations.js';
 import { assertUnchanged } from './scope.js';
 
 /** Milliseconds between two looks at the schedules. */
@@ -178,6 +176,7 @@ export class ScheduleRunner implements ScheduleClock {
       this.reported.delete(id);
       if (outcome === 'ended') ended.push(id);
     }
+    await this.engine.proposals.run();
     await this.prune(now).catch(this.engine.onError);
     return ended;
   }
@@ -220,20 +219,25 @@ export class ScheduleRunner implements ScheduleClock {
   }
 
   private async apply(schedule: ScheduleState): Promise<void> {
-    const { id, author, reason } = schedule;
-    const changes = await prepareAll(withDerivedIds(this.engine, id), schedule.changes as readonly Change<string>[]);
+    const { id, author, reason, proposal, bypass } = schedule;
+    const changes = await prepareScheduled(this.engine, schedule);
+    let approval: SetApproval | undefined;
     await this.engine.writer.run(changes, {
       actor: author.name,
       ...(author.token && { actorToken: author.token }),
       reason: reason ?? undefined,
       origin: originOf(id),
+      bypass,
+      approval: async (needed) => (await approval?.(needed)) ?? false,
       authorize: (planned) => this.authorize(schedule, planned),
       conclude: async (unit, { id: changeSet, at }) => {
         await assertAuthor(unit, { author, what: 'schedule' }, this.engine.now());
+        if (proposal) approval = await this.engine.proposals.approvalOf(unit, proposal);
         if (schedule.contents) await assertUnchanged(unit, schedule.contents);
         const lateBy = Math.max(0, Date.parse(at) - Date.parse(schedule.at));
         const hasEffect = unit.events.length > 0;
-        await endIn(unit, id, { state: 'applied', endedAt: at, lateBy, changeSet: hasEffect ? changeSet : null });
+        const end: ScheduleEnd = { state: 'applied', endedAt: at, lateBy, changeSet: hasEffect ? changeSet : null };
+        await endIn(this.engine, unit, { id, end });
       },
     });
   }
@@ -242,7 +246,7 @@ export class ScheduleRunner implements ScheduleClock {
     const context: SetContext = {
       actor: this.options.actor,
       origin: originOf(id),
-      conclude: (unit) => endIn(unit, id, end),
+      conclude: (unit) => endIn(this.engine, unit, { id, end }),
     };
     await this.engine.writer.run([], context);
   }
@@ -274,8 +278,13 @@ function originOf(id: string): string {
 }
 
 /** Ends a schedule in the commit of a set. Throws {@link HasEnded} if it is not pending. */
-async function endIn(unit: ChangeSetUnit, id: string, end: ScheduleEnd): Promise<void> {
+async function endIn(
+  { proposals }: Pick<SharedEngine, 'proposals'>,
+  unit: ChangeSetUnit,
+  { id, end }: { readonly id: string; readonly end: ScheduleEnd },
+): Promise<void> {
   const found = await unit.read(scheduleDocuments, id);
   if (found?.state.state !== 'pending') throw new HasEnded();
   await unit.apply(scheduleDocuments, id, endSchedule(found.state, end));
+  if (found.state.proposal) await proposals.follow(unit, found.state.proposal, end);
 }

@@ -1,14 +1,8 @@
 import { LIMITS } from '../base/limits.js';
-import { dateTime, type JsonSchema, type ObjectSchema, parseIsoDate, toTimestamp } from '../base/primitives.js';
+import { type ObjectSchema, parseIsoDate, toTimestamp, zonedTime } from '../base/primitives.js';
 import { createValidator, invalidInput } from '../base/validator.js';
 import { SCHEDULE_STATES, type ScheduleSummary } from './schedule.js';
 import type { ScheduleOptions, ScheduleQuery } from './schedule.types.js';
-
-const zonedTime: JsonSchema = {
-  ...dateTime,
-  pattern: '[Tt ].*(?:[Zz]|[+-]\\d{2}:?\\d{2})$',
-  description: 'an ISO 8601 time with Z or an offset, such as 2030-05-01T09:00:00+02:00',
-};
 
 type ScheduleTimes = Pick<ScheduleOptions, 'at' | 'notAfter' | 'ifUnchanged'>;
 

@@ -12,8 +12,10 @@ export const SCHEDULE_STATES = ['pending', 'applied', 'failed', 'expired', 'canc
 export type ScheduleStatus = (typeof SCHEDULE_STATES)[number];
 
 /** Who has made a schedule, and is the actor of its change set. */
-export interface ScheduleAuthor {
+export interface ChangeAuthor {
   readonly name: string;
+  /** The id of the person, if the host gives its users ids. */
+  readonly id?: string;
   /** The API token that made it. */
   readonly token?: { readonly id: string; readonly kind: TokenKind };
 }
@@ -47,9 +49,13 @@ export interface ScheduleSummary extends Partial<Omit<ScheduleEnd, 'state'>> {
   readonly at: string;
   readonly notAfter: string;
   readonly ifUnchanged: boolean;
-  readonly author: ScheduleAuthor;
+  readonly author: ChangeAuthor;
   readonly createdAt: string;
   readonly reason: string | null;
+  /** The proposal that it applies. Absent without one. */
+  readonly proposal?: string;
+  /** Why it does not wait for approval. Absent if it has none of that kind. */
+  readonly bypass?: string;
   /** The projects that the changes are about, when the schedule was made; null: the instance. */
   readonly projects: readonly (string | null)[];
   readonly flags: readonly FlagRef[];

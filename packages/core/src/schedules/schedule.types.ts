@@ -1,6 +1,6 @@
 import type { Awaitable, ChangeContext, FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import type { Change, PlannedSet } from '../changesets/change-set.types.js';
-import type { ScheduleAuthor, ScheduleFailure, ScheduleStatus } from './schedule.js';
+import type { ChangeAuthor, ScheduleFailure, ScheduleStatus } from './schedule.js';
 
 /** Changes that are applied at a time, as one change set. */
 export interface Schedule {
@@ -15,9 +15,11 @@ export interface Schedule {
   readonly ifUnchanged: boolean;
   readonly changes: readonly Change<string>[];
   /** Its change set has the same actor. */
-  readonly author: ScheduleAuthor;
+  readonly author: ChangeAuthor;
   readonly createdAt: string;
   readonly reason: string | null;
+  /** The id of the proposal that it applies; null without one. */
+  readonly proposal: string | null;
   /** The projects that the changes were about when it was made; null: the instance. */
   readonly projects: readonly (string | null)[];
   readonly flags: readonly FlagRef[];
@@ -60,6 +62,8 @@ export interface ScheduleOptions {
   readonly actor?: string | undefined;
   /** The reason of the change set, at most 1000 characters. */
   readonly reason?: string | undefined;
+  /** Why it does not wait for approval, now and when it is due, as in {@link ChangeContext.bypassApproval}. */
+  readonly bypassApproval?: string | undefined;
 }
 
 /** Selects schedules. All given members must match. */
@@ -75,7 +79,7 @@ export interface ScheduleQuery {
  * is due. False fails the schedule with `forbidden`, and pauses the rollout. After an error, or without an answer within
  * ten seconds, it is tried again, a schedule until `notAfter`.
  */
-export type AuthorizeDue = (author: ScheduleAuthor, planned: PlannedSet) => Awaitable<boolean>;
+export type AuthorizeDue = (author: ChangeAuthor, planned: PlannedSet) => Awaitable<boolean>;
 
 /**
  * Operations on changes that are applied later.

@@ -3,19 +3,19 @@ import type { ChangeContext, ListPage, PageQuery } from '../base/common.types.js
 import { LIMITS } from '../base/limits.js';
 import { pageBounds, takePage } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
-import type { Change } from '../changesets/change-set.types.js';
-import { prepareAll } from '../changesets/change-sets.operations.js';
-import type { ChangeEngine } from '../changesets/engine.js';
+import { type ProposableChange, prepareAll } from '../changesets/change-sets.operations.js';
+import type { ChangeEngine, SetApproval } from '../changesets/engine.js';
+import { CHANGE_OPERATIONS, PROPOSAL_OPERATIONS } from '../changesets/operations.js';
 import { documentTooLarge } from '../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../changesets/repetition.js';
 import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
-import type { Actor, PreparedChange } from '../engine/engine.js';
+import type { Actor, Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
 import { listSummaries, type StoredSummary } from '../storage/summaries.js';
 import * as rules from './schedule.decide.js';
-import type { ScheduleAuthor, ScheduleState, ScheduleSummary } from './schedule.js';
+import type { ChangeAuthor, ScheduleState, ScheduleSummary } from './schedule.js';
 import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
 import { assertAhead, readTimes, validateScheduleQuery } from './schedule.schema.js';
 import type { ListedSchedule, Schedule, ScheduleOptions, ScheduleQuery, ScheduleRef } from './schedule.types.js';
@@ -23,23 +23,40 @@ import { contentsOf, scopeOf } from './scope.js';
 
 const { kind: KIND } = scheduleDocuments;
 
+/** The approved proposal that a schedule applies. */
+export interface ScheduledProposal {
+  readonly id: string;
+  /** The approval of the changes as they are now. */
+  readonly approval: SetApproval;
+  /** The revision of the proposal that the caller has read. */
+  readonly expected: Pick<PreparedChange, 'revisionOf' | 'ifRevision'>;
+  /** Writes the proposal in the commit of its schedule. */
+  readonly schedule: (unit: UnitOfWork, schedule: string) => Promise<void>;
+}
+
 export async function createSchedule(
   engine: ChangeEngine,
-  changes: readonly Change<string>[],
+  changes: readonly ProposableChange[],
   options: ScheduleOptions,
+  proposal?: ScheduledProposal,
 ): Promise<Schedule> {
   assertSchedulesRun(engine);
-  const given = readSchedule(engine, changes, options);
-  const { actor, reason } = options;
+  const { actor, reason, bypassApproval } = options;
   const context = toContext(
-    { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }) },
+    {
+      ...(actor !== undefined && { actor }),
+      ...(reason !== undefined && { reason }),
+      ...(bypassApproval !== undefined && { bypassApproval }),
+    },
     undefined,
   );
+  const given = readSchedule(engine, changes, options, { ...context, proposal: proposal?.id });
   const isRepeated = options.id !== undefined && (await engine.read(scheduleDocuments, given.id)) !== undefined;
-  const planned = isRepeated ? undefined : await planSchedule(engine, given);
+  const planned = isRepeated ? undefined : await planSchedule(engine, given, proposal?.approval);
   const change: PreparedChange = {
     subject: { kind: KIND, id: given.id },
-    op: 'createSchedule',
+    op: proposal ? 'applyProposal' : 'createSchedule',
+    ...proposal?.expected,
     async decide(unit, by) {
       const author = authorOf(by);
       const existing = await unit.read(scheduleDocuments, given.id);
@@ -49,6 +66,7 @@ export async function createSchedule(
       // The event does not have the changes, so it cannot create the document.
       await unit.put(scheduleDocuments, given.id, schedule);
       await unit.apply(scheduleDocuments, given.id, rules.createSchedule(schedule));
+      await proposal?.schedule(unit, given.id);
     },
     result: () => undefined,
   };
@@ -67,28 +85,37 @@ export function assertSchedulesRun({ schedules }: ChangeEngine): void {
   throw new FlagsError('schedules_disabled', message);
 }
 
-type GivenSchedule = Pick<ScheduleState, 'id' | 'at' | 'notAfter' | 'ifUnchanged' | 'createdAt' | 'hash' | 'reason'> & {
-  readonly changes: readonly Change<string>[];
-};
+type GivenSchedule = Pick<
+  ScheduleState,
+  'id' | 'at' | 'notAfter' | 'ifUnchanged' | 'createdAt' | 'hash' | 'reason' | 'proposal' | 'bypass'
+> & { readonly changes: readonly ProposableChange[] };
+
+interface Approved {
+  readonly reason?: string | null | undefined;
+  readonly bypass?: string | undefined;
+  readonly proposal: string | undefined;
+}
 
 /** Validates what does not depend on stored state, and copies the changes: the caller may change them afterwards. */
 function readSchedule(
   { now }: ChangeEngine,
-  given: readonly Change<string>[],
+  given: readonly ProposableChange[],
   options: ScheduleOptions,
+  { reason = null, bypass, proposal }: Approved,
 ): GivenSchedule {
   const times = readTimes(options);
   const created = now();
   const id =
     options.id === undefined ? timeOrderedId({ msecs: Math.max(0, created.getTime()) }) : readChangeSetId(options.id);
   const changes = copyChanges(given);
-  const hash = asStored(() => hashOf([changes, times.at, times.notAfter, times.ifUnchanged]));
-  const { reason = null } = options;
-  return { id, ...times, changes, hash, reason, createdAt: created.toISOString() };
+  const of = [times.at, times.notAfter, times.ifUnchanged, proposal ?? null, bypass ?? null];
+  const hash = asStored(() => hashOf([changes, ...of]));
+  const approved = { ...(proposal && { proposal }), ...(bypass !== undefined && { bypass }) };
+  return { id, ...times, changes, hash, reason, createdAt: created.toISOString(), ...approved };
 }
 
 /** Returns the changes as they are stored, without members that nobody reads. */
-function copyChanges(given: unknown): readonly Change<string>[] {
+export function copyChanges(given: unknown): readonly ProposableChange[] {
   if (!Array.isArray(given) || given.length === 0) {
     throw invalidInput([{ message: 'must be a list of changes, with one at least', path: '/changes' }]);
   }
@@ -111,16 +138,29 @@ function asStored<T>(convert: () => T): T {
 }
 
 /** Plans the changes as `plan` does, so that they are refused now if they would be refused now. */
-async function planSchedule(engine: ChangeEngine, given: GivenSchedule): Promise<Omit<ScheduleState, 'author'>> {
+async function planSchedule(
+  engine: ChangeEngine,
+  given: GivenSchedule,
+  approval: SetApproval | undefined,
+): Promise<Omit<ScheduleState, 'author'>> {
   assertAhead(given, engine.now());
   const bytes = Buffer.byteLength(JSON.stringify(given.changes));
   if (bytes > LIMITS.documentBytes) throw documentTooLarge({ kind: KIND, id: given.id }, bytes, undefined);
-  const prepared = await prepareAll(withDerivedIds(engine, given.id), given.changes);
+  const prepared = await prepareScheduled(engine, given);
   const decided = await engine.plan(prepared);
-  await engine.gate.assertApproved(decided, {});
+  await engine.gate.assertApproved(decided, { bypass: given.bypass, approval });
   const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
   await assertRoom(engine, bytes);
   return { v: 1, state: 'pending', ...given, ...scopeOf(given.changes, decided), bytes, ...(contents && { contents }) };
+}
+
+/** Prepares the changes of a schedule. Their new ids follow from its id, or from that of its proposal. */
+export function prepareScheduled<E extends Pick<ChangeEngine, keyof Engine | 'validate'>>(
+  engine: E,
+  { id, proposal, changes }: Pick<ScheduleState, 'id' | 'proposal' | 'changes'>,
+): Promise<readonly PreparedChange[]> {
+  const operations = proposal === undefined ? CHANGE_OPERATIONS : PROPOSAL_OPERATIONS;
+  return prepareAll(withDerivedIds(engine, proposal ?? id), changes as readonly ProposableChange[], { operations });
 }
 
 async function assertRoom(engine: ChangeEngine, bytes: number): Promise<void> {
@@ -135,8 +175,9 @@ async function assertRoom(engine: ChangeEngine, bytes: number): Promise<void> {
   throw invalidInput([{ message, path: '' }]);
 }
 
-export function authorOf({ actor, actorToken }: Actor): ScheduleAuthor {
-  return actorToken ? { name: actor, token: actorToken as NonNullable<ScheduleAuthor['token']> } : { name: actor };
+export function authorOf({ actor, actorToken, actorId }: Actor): ChangeAuthor {
+  if (actorToken) return { name: actor, token: actorToken as NonNullable<ChangeAuthor['token']> };
+  return actorId === undefined ? { name: actor } : { name: actor, id: actorId };
 }
 
 export function getSchedule({ read }: ChangeEngine, { schedule }: ScheduleRef): Promise<Schedule> {
@@ -161,8 +202,8 @@ export function scheduleNotFound(id: string): FlagsError {
 /** Members by name: they are part of the public API. */
 function toListed(summary: ScheduleSummary, revision: number): ListedSchedule {
   const { id, state, at, notAfter, ifUnchanged, author, createdAt, reason, projects, flags, environments } = summary;
-  const { endedAt = null, lateBy = null, changeSet = null, failure = null } = summary;
-  const times = { at, notAfter, ifUnchanged, author, createdAt, reason };
+  const { proposal = null, endedAt = null, lateBy = null, changeSet = null, failure = null } = summary;
+  const times = { at, notAfter, ifUnchanged, author, createdAt, reason, proposal };
   return { id, state, ...times, projects, flags, environments, endedAt, lateBy, changeSet, failure, revision };
 }
 
@@ -223,6 +264,8 @@ export async function cancelSchedule(
     async decide(unit) {
       const { state } = (await unit.read(scheduleDocuments, id)) ?? throwNotFound(id);
       await unit.apply(scheduleDocuments, id, rules.cancelSchedule(state, endedAt));
+      const isNew = state.state !== 'cancelled';
+      if (isNew && state.proposal) await engine.proposals.follow(unit, state.proposal, { state: 'cancelled', endedAt });
     },
     result: () => undefined,
   };

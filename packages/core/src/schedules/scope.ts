@@ -2,7 +2,8 @@ import { compareCodePoints } from '../base/collections.js';
 import type { FlagRef } from '../base/common.types.js';
 import { isObject } from '../base/json.js';
 import { paced } from '../base/paced.js';
-import type { Change, PlannedDocument } from '../changesets/change-set.types.js';
+import type { PlannedDocument } from '../changesets/change-set.types.js';
+import type { ProposableChange } from '../changesets/change-sets.operations.js';
 import type { DecidedSet } from '../changesets/engine.js';
 import { toPlannedDocuments } from '../changesets/planned.js';
 import { hashOf } from '../changesets/repetition.js';
@@ -21,7 +22,7 @@ import type { ScheduleSummary } from './schedule.js';
  * those of the documents that they would change now.
  */
 export function scopeOf(
-  changes: readonly Change<string>[],
+  changes: readonly ProposableChange[],
   decided: DecidedSet,
 ): Pick<ScheduleSummary, 'projects' | 'flags' | 'environments'> {
   const projects = new Set<string | null>();

@@ -48,6 +48,9 @@ export const WIRE_NAMES = {
   'rollout-stepped': 'rollout-stepped',
   'rollout-updated': 'rollout-updated',
   'rollout-ended': 'rollout-ended',
+  'proposal-created': 'proposal-created',
+  'proposal-decided': 'proposal-decided',
+  'proposal-ended': 'proposal-ended',
   'approval-policy-updated': 'approval-policy-updated',
 } as const satisfies Record<EventType, string>;
 

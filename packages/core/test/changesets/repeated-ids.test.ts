@@ -28,6 +28,8 @@ type WithoutId =
   | 'startRollout'
   | `${'pause' | 'resume' | 'advance' | 'stop'}Rollout`
   | 'cancelSchedule'
+  | 'createProposal'
+  | `${'approve' | 'reject' | 'withdraw' | 'apply'}Proposal`
   | 'runDue'
   | 'preview'
   | 'previewUndo'

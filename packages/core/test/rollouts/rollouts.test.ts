@@ -39,6 +39,7 @@ onEveryStorage((start, share) => {
         since: clock.text(),
         nextAt: clock.text(DAY),
         guarded: false,
+        approval: null,
         author: { name: 'ada' },
         createdAt: clock.text(),
         reason: 'Launch',

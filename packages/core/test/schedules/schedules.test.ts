@@ -50,6 +50,7 @@ onEveryStorage((start, share) => {
         author: { name: 'ada' },
         createdAt: clock.text(),
         reason: 'Launch',
+        proposal: null,
         projects: ['default'],
         flags: [CHECKOUT],
         environments: ['production'],

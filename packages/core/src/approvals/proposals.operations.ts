@@ -1,0 +1,262 @@
+import { v7 as timeOrderedId } from 'uuid';
+import type { ListPage, PageQuery } from '../base/common.types.js';
+import { LIMITS } from '../base/limits.js';
+import { pageBounds, takePage } from '../base/pages.js';
+import { invalidInput } from '../base/validator.js';
+import type { ProposableChange } from '../changesets/change-sets.operations.js';
+import { prepareAll } from '../changesets/change-sets.operations.js';
+import type { ChangeEngine, SharedEngine } from '../changesets/engine.js';
+import { PROPOSAL_OPERATIONS } from '../changesets/operations.js';
+import { documentTooLarge } from '../changesets/refusals.js';
+import { hashOf, readChangeSetId, withDerivedIds } from '../changesets/repetition.js';
+import { toContext } from '../changesets/run-operation.js';
+import type { PreparedChange } from '../engine/engine.js';
+import { FlagsError, isFlagsError } from '../errors.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import { prepareStart, readRollout } from '../rollouts/rollouts.operations.js';
+import { authorOf, copyChanges } from '../schedules/schedules.operations.js';
+import { scopeOf } from '../schedules/scope.js';
+import type { DocumentReader, Read, Versioned } from '../storage/documents.js';
+import { listSummaries, type StoredSummary } from '../storage/summaries.js';
+import type {
+  ListedProposal,
+  NewProposal,
+  Proposal,
+  ProposalOptions,
+  ProposalQuery,
+  ProposalRef,
+} from './approval.types.js';
+import * as rules from './proposal.decide.js';
+import {
+  isOpen,
+  type NeededApproval,
+  type ProposalState,
+  type ProposalSummary,
+  type ProposedRollout,
+  type StoredApproval,
+} from './proposal.js';
+import { ENDED, OPEN, proposalDocuments } from './proposal.kind.js';
+import { readProposalOptions, validateProposalQuery } from './proposal.schema.js';
+
+const { kind: KIND } = proposalDocuments;
+
+export async function createProposal(
+  engine: ChangeEngine,
+  proposal: NewProposal<string>,
+  options: ProposalOptions,
+): Promise<Proposal> {
+  const given = readProposal(engine, proposal, options);
+  const { actor, reason } = options;
+  const context = toContext({ ...(actor !== undefined && { actor }), reason }, undefined);
+  const isRepeated = options.id !== undefined && (await engine.read(proposalDocuments, given.id)) !== undefined;
+  const planned = isRepeated ? undefined : await planProposal(engine, given);
+  const change: PreparedChange = {
+    subject: { kind: KIND, id: given.id },
+    op: 'createProposal',
+    async decide(unit, by) {
+      const author = authorOf(by);
+      const existing = await unit.read(proposalDocuments, given.id);
+      if (existing) return rules.assertRepeated(existing.state, { ...given, author });
+      if (!planned) throw proposalNotFound(given.id);
+      const created: ProposalState = { ...planned, author };
+      // The event does not have the changes, so it cannot create the document.
+      await unit.put(proposalDocuments, given.id, created);
+      await unit.apply(proposalDocuments, given.id, [rules.createdEvent(created)]);
+    },
+    result: () => undefined,
+  };
+  const { documents = engine } = await engine.run([change], context);
+  return describe(engine, await findProposal(documents.read, given.id));
+}
+
+type GivenProposal = Pick<ProposalState, 'id' | 'rollout' | 'changes' | 'reason' | 'expiresAt' | 'createdAt' | 'hash'>;
+
+/** Validates what does not depend on stored state, and copies the changes: the caller may change them afterwards. */
+function readProposal(engine: ChangeEngine, proposal: NewProposal<string>, options: ProposalOptions): GivenProposal {
+  const now = engine.now();
+  const texts = readProposalOptions(options, now);
+  const id =
+    options.id === undefined ? timeOrderedId({ msecs: Math.max(0, now.getTime()) }) : readChangeSetId(options.id);
+  const { changes: given, rollout: start } = Object(proposal) as NewProposal<string>;
+  if ((given === undefined) === (start === undefined)) {
+    throw invalidInput([{ message: 'must have either changes or a rollout', path: '' }]);
+  }
+  const changes = start === undefined ? copyChanges(given) : [];
+  const rollout = start === undefined ? null : readProposedRollout(engine, id, start);
+  const hash = hashOf([changes, rollout, options.expiresAt ?? null]);
+  return { id, ...texts, changes, rollout, hash, createdAt: now.toISOString() };
+}
+
+function readProposedRollout(
+  engine: ChangeEngine,
+  id: string,
+  { ref, ...steps }: NonNullable<NewProposal['rollout']>,
+): ProposedRollout {
+  if (typeof ref !== 'object' || ref === null) {
+    throw invalidInput([{ message: 'must name project, flag, environment and strategy', path: '/rollout/ref' }]);
+  }
+  const { ref: named, steps: read, guarded } = readRollout(engine, ref, steps, { id, reason: null, approval: null });
+  return { ref: named, steps: read, guarded };
+}
+
+/** Plans the changes as `plan` does, so that they are refused now if they would be refused now. */
+async function planProposal(engine: ChangeEngine, given: GivenProposal): Promise<Omit<ProposalState, 'author'>> {
+  const bytes = Buffer.byteLength(JSON.stringify([given.changes, given.rollout]));
+  if (bytes > LIMITS.documentBytes) throw documentTooLarge({ kind: KIND, id: given.id }, bytes, undefined);
+  const decided = await engine.plan(await prepareProposed(engine, given));
+  const needed = await engine.gate.findNeeded(decided);
+  await assertRoom(engine, bytes);
+  const scope = given.rollout
+    ? scopeOfRollout(given.rollout)
+    : scopeOf(given.changes as readonly ProposableChange[], decided);
+  const { required = 0, environments = [], projects = [] } = needed ?? {};
+  return {
+    v: 1,
+    state: needed ? 'open' : 'approved',
+    ...given,
+    ...scope,
+    projects: [...new Set([...scope.projects, ...projects])],
+    environments: [...new Set([...scope.environments, ...environments])],
+    required,
+    approvals: [],
+    bytes,
+    schedule: null,
+    changeSet: null,
+    endedAt: null,
+  };
+}
+
+/** Prepares what a proposal does. New ids follow from that of the proposal, so that they are fixed when it is made. */
+export async function prepareProposed<E extends SharedEngine>(
+  engine: E,
+  { id, changes, rollout, reason, createdAt, hash }: Omit<GivenProposal, 'expiresAt'>,
+): Promise<readonly PreparedChange[]> {
+  if (rollout) {
+    const approval = `${KIND}/${id}`;
+    return prepareStart({ id, ...rollout, reason, createdAt, approval, hash }, undefined);
+  }
+  const operations = PROPOSAL_OPERATIONS;
+  return prepareAll(withDerivedIds(engine, id), changes as readonly ProposableChange[], { operations });
+}
+
+function scopeOfRollout({ ref }: ProposedRollout): Pick<ProposalSummary, 'projects' | 'flags' | 'environments'> {
+  const { project, flag, environment } = ref;
+  return { projects: [project], flags: [{ project, flag }], environments: [environment] };
+}
+
+async function assertRoom(engine: ChangeEngine, bytes: number): Promise<void> {
+  let [count, total] = [1, bytes];
+  const now = engine.now();
+  for await (const { summary } of listProposalSummaries(engine, OPEN)) {
+    if (rules.stateAt(summary, now) === 'lapsed') continue;
+    count += 1;
+    total += summary.bytes;
+  }
+  if (count <= LIMITS.openProposals && total <= LIMITS.openProposalBytes) return;
+  const message = `would be one too many: at most ${LIMITS.openProposals} proposals may be open, and ${LIMITS.openProposalBytes} bytes of changes. Apply or withdraw some`;
+  throw invalidInput([{ message, path: '' }]);
+}
+
+/** Resolves to a proposal. Rejects with `proposal_not_found`. */
+export async function findProposal(read: Read, id: string): Promise<Versioned<ProposalState>> {
+  const found = await read(proposalDocuments, id);
+  if (found) return found;
+  throw proposalNotFound(id);
+}
+
+/** Returns the error for a proposal that does not exist, and for one that the caller may not read. */
+export function proposalNotFound(id: string): FlagsError {
+  return new FlagsError('proposal_not_found', `There is no proposal ${id}; list the proposals for existing ids.`);
+}
+
+export async function getProposal(engine: ChangeEngine, { proposal }: ProposalRef): Promise<Proposal> {
+  return describe(engine, await findProposal(engine.read, proposal));
+}
+
+/**
+ * Returns the approval that a proposal needs now; undefined if it needs none. Rejects if its changes would be refused.
+ * Nobody's permission is asked: a reader need not be permitted to apply it.
+ */
+export async function findNeeded(engine: ChangeEngine, proposal: ProposalState): Promise<NeededApproval | undefined> {
+  const prepared = await prepareProposed(engine, proposal);
+  return engine.gate.findNeeded(await engine.writer.plan(prepared, { actor: proposal.author.name }));
+}
+
+/** Adds which approvals hold, which is known only after a look at what the proposal would do now. */
+export async function describe(
+  engine: ChangeEngine,
+  { state: proposal, revision }: Versioned<ProposalState>,
+): Promise<Proposal> {
+  const listed = toListed(proposal, revision, engine.now());
+  const isActive = isOpen(listed.state);
+  const needed = isActive ? await findNeeded(engine, proposal).catch(whenRefused) : undefined;
+  const isCurrent = ({ digest }: StoredApproval) =>
+    isActive ? needed !== 'refused' && digest === (needed?.digest ?? null) : listed.state === 'applied';
+  const approvals = proposal.approvals.map((one) => ({ ...withoutDigest(one), current: isCurrent(one) }));
+  const required = needed === 'refused' || !isActive ? proposal.required : (needed?.required ?? 0);
+  return { ...listed, changes: proposal.changes as Proposal['changes'], required, approvals };
+}
+
+function whenRefused(error: unknown): 'refused' {
+  if (isFlagsError(error)) return 'refused';
+  throw error;
+}
+
+function withoutDigest({ actor, at, reason }: StoredApproval) {
+  return { actor, at, reason };
+}
+
+/** Members by name: they are part of the public API. */
+function toListed(summary: ProposalSummary, revision: number, now: Date): ListedProposal {
+  const { id, rollout, author, createdAt, reason, required, projects, flags, environments } = summary;
+  const { expiresAt, schedule, changeSet, endedAt } = summary;
+  const state = rules.stateAt(summary, now);
+  const approvals = summary.approvals.map(withoutDigest);
+  const subject = { author, createdAt, reason, required, approvals, projects, flags, environments };
+  return { id, state, rollout, ...subject, expiresAt, schedule, changeSet, endedAt, revision };
+}
+
+/** Decides whether the caller may read a proposal. */
+export type CanReadProposal = (proposal: ListedProposal) => Promise<boolean>;
+
+export async function listProposals(
+  engine: ChangeEngine,
+  query: ProposalQuery = {},
+  { page, canRead }: { readonly page?: PageQuery | undefined; readonly canRead?: CanReadProposal } = {},
+): Promise<ListPage<ListedProposal>> {
+  const selected = validateProposalQuery(query);
+  const bounds = pageBounds(page);
+  return takePage(select(engine, selected, { after: bounds.after, canRead }), bounds, {
+    cursorOf: ({ id }) => id,
+    sizeOf: (proposal) => JSON.stringify(proposal).length,
+  });
+}
+
+async function* select(
+  engine: ChangeEngine,
+  { state, project, flag }: ProposalQuery,
+  { after, canRead }: { readonly after: string | undefined; readonly canRead: CanReadProposal | undefined },
+): AsyncGenerator<ListedProposal> {
+  // One whose time has passed is still among the open ones.
+  const parent = state === undefined || state === 'lapsed' ? undefined : isOpen(state) ? OPEN : ENDED;
+  const stored = engine.memory.statesOf(flagDocuments);
+  const now = engine.now();
+  for await (const { summary, revision } of listProposalSummaries(engine, parent, after)) {
+    const listed = toListed(summary, revision, now);
+    if (state !== undefined && listed.state !== state) continue;
+    if (flag !== undefined && !summary.flags.some((one) => one.flag === flag)) continue;
+    const isIn = (one: string) =>
+      summary.projects.includes(one) || summary.flags.some((of) => stored.get(of.flag)?.project === one);
+    if (project !== undefined && !isIn(project)) continue;
+    if (!canRead || (await canRead(listed))) yield listed;
+  }
+}
+
+/** Reads the summaries of proposals by id, never their changes. */
+export function listProposalSummaries(
+  reader: Pick<DocumentReader, 'list'>,
+  parent?: typeof OPEN | typeof ENDED,
+  after?: string,
+): AsyncGenerator<StoredSummary<ProposalSummary>> {
+  return listSummaries(reader, { kind: KIND, parent, after });
+}
