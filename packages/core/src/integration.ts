@@ -29,6 +29,7 @@ export {
   CHANGE_OPERATIONS,
   type ChangeVocabulary,
   type OperationName,
+  PROPOSAL_OPERATIONS,
   type ResultOf,
 } from './changesets/operations.js';
 export type { ChangeArguments } from './changesets/run-operation.js';

@@ -9,7 +9,7 @@ import {
   readBesideFlag,
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
-import type { Principal } from '../auth/permissions.js';
+import { changerOf, hideUnreadable, type Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
 import {
@@ -33,6 +33,7 @@ import { type Gate, leaveAfter, type Visit } from './gate.js';
 import { checkPermission, permissionOf, readOrCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
 import {
+  BYPASS_HEADER,
   ID_HEADER,
   isLogged,
   isRepeatable,
@@ -46,6 +47,7 @@ import {
   type SdkRequest,
   type SdkRoute,
   type SdkServices,
+  takesBypass,
 } from './route.js';
 
 /**
@@ -153,25 +155,41 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
         principal.isStillAllowed(permissionOf(route), project),
     };
     const handled = served.engine
-      ? await served.route.handle(engineRequest(exchange, sdkRequest, served.engine))
+      ? await handleChange(await engineRequest(exchange, sdkRequest, served.engine))
       : await served.route.handle(sdkRequest);
     return handled ?? {};
   }
 
-  /** Adds what only handlers of an engine need. */
-  function engineRequest(
+  async function handleChange(request: RouteRequest): Promise<RouteResult | undefined> {
+    try {
+      return (await (route as Route).handle(request)) ?? undefined;
+    } catch (error) {
+      throw await hideUnreadable(error, request.principal);
+    }
+  }
+
+  /**
+   * Adds what only handlers of an engine need. A bypass needs its own permission: in the project of the path here, in those
+   * that a body names in their handlers.
+   */
+  async function engineRequest(
     { request, params, principal, project = null }: Exchange,
     sdkRequest: SdkRequest,
     { flags, services: all, describeUsers }: EngineParts,
-  ): RouteRequest {
+  ): Promise<RouteRequest> {
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
-    const reason = takesReason ? reasonOf(request) : undefined;
+    const reason = takesReason ? textIn(request, REASON_HEADER) : undefined;
+    const bypassApproval = takesReason ? textIn(request, BYPASS_HEADER) : undefined;
+    if (bypassApproval !== undefined) {
+      if (!takesBypass(route)) throw invalidInput([{ message: `${BYPASS_HEADER} is not supported here`, path: '' }]);
+      if (route.permissionBy === undefined) await principal.check('bypassApproval', project);
+    }
     const id = takesReason ? idOf(request, route) : undefined;
     return {
       ...sdkRequest,
       services: all,
-      flags: flags.as(principal.token ?? principal.name),
+      flags: flags.as(changerOf(principal)),
       project,
       // Usage and events may be of a flag that no longer exists, so only handlers that read it need one.
       get ref() {
@@ -180,6 +198,7 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
       context: {
         ...(id !== undefined && { id }),
         ...(reason !== undefined && { reason }),
+        ...(bypassApproval !== undefined && { bypassApproval }),
         ...(ifRevision !== undefined && { ifRevision }),
       },
       describeUsers: describeUsers?.(request),
@@ -343,14 +362,14 @@ function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (va
   };
 }
 
-/** Returns the reason in `X-Change-Reason`, which is percent-encoded, because headers hold ASCII only. */
-function reasonOf(request: FlagsRequest): string | undefined {
-  const header = headerOf(request, REASON_HEADER.toLowerCase());
+/** Returns the text in a header, which is percent-encoded, because headers hold ASCII only. */
+function textIn(request: FlagsRequest, name: string): string | undefined {
+  const header = headerOf(request, name.toLowerCase());
   if (!header) return undefined;
   try {
     return decodeURIComponent(header);
   } catch {
-    throw invalidInput([{ message: `${REASON_HEADER} must be percent-encoded UTF-8`, path: '' }]);
+    throw invalidInput([{ message: `${name} must be percent-encoded UTF-8`, path: '' }]);
   }
 }
 

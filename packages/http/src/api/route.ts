@@ -38,7 +38,7 @@ import type { Load } from './gate.js';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The documents whose `ETag` has a revision. */
-type Revised = 'flag' | 'project' | 'segment' | 'schedule' | 'rollout';
+type Revised = 'flag' | 'project' | 'segment' | 'schedule' | 'rollout' | 'proposal';
 
 /** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
 export interface Route {
@@ -218,7 +218,10 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   readonly project: string | null;
   /** The reference that the path names. */
   readonly ref: Ref;
-  /** The expected revision from `If-Match`, the reason from `X-Change-Reason`, and the id from `Idempotency-Key`. */
+  /**
+   * The expected revision from `If-Match`, the reasons from `X-Change-Reason` and `X-Bypass-Approval`, and the id from
+   * `Idempotency-Key`.
+   */
   readonly context: ChangeContext;
   /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
   readonly describeUsers: FindUsers | undefined;
@@ -321,6 +324,7 @@ const PARAMETERS: Readonly<Record<Revised, string>> = {
   segment: '/:segmentId',
   schedule: '/:scheduleId',
   rollout: '/:rolloutId',
+  proposal: '/:proposalId',
 };
 
 /** The paths of SDKs. */
@@ -390,6 +394,24 @@ export type QueryValues = Readonly<Record<string, unknown>>;
 /** Why the caller changes something, percent-encoded: headers hold ASCII only. */
 export const REASON_HEADER = 'X-Change-Reason';
 
+/** Why the change does not wait for approval, percent-encoded. */
+export const BYPASS_HEADER = 'X-Bypass-Approval';
+
+const WITHOUT_BYPASS: ReadonlySet<string> = new Set<Action>([
+  'createToken',
+  'rotateToken',
+  'deleteToken',
+  'createProposal',
+  'decideProposal',
+  'withdrawProposal',
+  'applyProposal',
+]);
+
+/** Whether a route may do without the approval that its change needs. */
+export function takesBypass(route: Route): boolean {
+  return isLogged(route) && !WITHOUT_BYPASS.has(route.permission ?? route.action);
+}
+
 /** The id of the change set, which makes the request safe to repeat. */
 export const ID_HEADER = 'Idempotency-Key';
 
@@ -400,6 +422,9 @@ const NOT_REPEATABLE: ReadonlySet<string> = new Set<Action>([
   'deleteToken',
   'cancelSchedule',
   'changeRollout',
+  'changeApprovalPolicy',
+  'decideProposal',
+  'withdrawProposal',
 ]);
 
 /** Whether a route takes the id of its change set, or of the schedule that it makes. */

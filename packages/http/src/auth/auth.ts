@@ -5,7 +5,7 @@ import { type FlagsRequest, headerOf } from '../messages/request.js';
 import type { FlagsSource } from '../source.js';
 import { createOriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
-import type { Action } from './roles.js';
+import { type Action, OF_PEOPLE } from './roles.js';
 
 /** Returns the token kinds that this part of the API accepts. */
 export function kindsFor(access: Access): readonly TokenKind[] {
@@ -127,6 +127,7 @@ export function createAuthentication<A extends Actor, Native>(
   const authorize = options.authorize as Authorize<Actor> | undefined;
 
   async function check(actor: Actor, action: Action, project: string | null): Promise<void> {
+    if (OF_PEOPLE.has(action)) assertPerson(actor, action);
     if (!authorize || (await callHost(() => authorize(actor, action, project))) === true) return;
     // The message omits the project: the caller may not see which project owns a flag or segment.
     throw new HttpError('forbidden', `${actor.name} may not ${action} here. Ask for the permission.`);
@@ -137,6 +138,7 @@ export function createAuthentication<A extends Actor, Native>(
     if (!hasSecret) checkOrigin(request, access);
     return {
       name: actor.name,
+      id: idOf(actor),
       scope,
       token,
       check: (action, project) => check(actor, action, project),
@@ -149,6 +151,22 @@ export function createAuthentication<A extends Actor, Native>(
         : undefined,
     };
   };
+}
+
+/** Approvals need people. `authorize` is not asked, so that no role can give the permission to a program. */
+function assertPerson(actor: Actor, action: Action): void {
+  const isToken = isApiToken(actor);
+  if (!isToken && actor !== ANONYMOUS.actor) return;
+  const who = isToken ? 'API tokens' : 'Anonymous callers';
+  const needed = 'Approvals need users: mount the router in an application with the option `auth` for its users.';
+  throw new HttpError('forbidden', `${who} may not ${action}. ${needed}`);
+}
+
+/** Returns the id of a user of the host as text; undefined for API tokens, and without an id. */
+function idOf(actor: Actor): string | undefined {
+  const { id } = actor;
+  if (isApiToken(actor) || (typeof id !== 'string' && typeof id !== 'number')) return undefined;
+  return `${id}`;
 }
 
 /** A caller that authentication refuses. */
@@ -195,6 +213,8 @@ type Identify<Native> = (request: FlagsRequest<Native>, access: Access) => Promi
 export interface Actor {
   /** The author of changes in the event log; not empty. */
   readonly name: string;
+  /** An id that stays when the name changes. Approvals compare people by it, and by name without one. */
+  readonly id?: unknown;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Flags, paginate, type Token } from '@flags/core';
+import { type ErrorDetail, type Flags, FlagsError, isFlagsError, paginate, type Token } from '@flags/core';
 import { memoizeAsync } from '@flags/core/integration';
 import { HttpError } from '../messages/errors.js';
 import type { Action } from './roles.js';
@@ -20,6 +20,8 @@ export interface Scope {
 /** An authenticated caller. */
 export interface Principal {
   readonly name: string;
+  /** The id of the user, if the host has given one. */
+  readonly id?: string | undefined;
   readonly scope: Scope;
   /** The API token of the caller. */
   readonly token?: Token | undefined;
@@ -31,6 +33,11 @@ export interface Principal {
   isStillAllowed(action: Action, project: string | null): Promise<boolean>;
   /** Reports whether the token is still valid. Absent when the request carries no token secret. */
   readonly hasValidToken?: (() => Promise<boolean>) | undefined;
+}
+
+/** Returns the actor of the changes of a caller. */
+export function changerOf({ name, id, token }: Pick<Principal, 'name' | 'id' | 'token'>): Parameters<Flags['as']>[0] {
+  return token ?? (id === undefined ? name : { name, id });
 }
 
 /** Returns null for a caller with the permission for the instance, else the first project that it may see. */
@@ -73,3 +80,28 @@ export function createProjectFilter(
 
 /** Resolves to whether the caller may read a project; null stands for the instance. */
 export type ProjectFilter = (project: string | null) => Promise<boolean>;
+
+/** The detail of `approval_required` about one flag: `/environments/ENVIRONMENT/PROJECT/FLAG`. */
+const FLAG_DETAIL = /^\/environments\/[^/]+\/([^/]+)\/[^/]+$/;
+
+/**
+ * Replaces the details of `approval_required` about flags that the caller may not read by their number. Returns other
+ * errors as they are.
+ */
+export async function hideUnreadable(error: unknown, principal: Pick<Principal, 'check'>): Promise<unknown> {
+  if (!isFlagsError(error) || error.code !== 'approval_required') return error;
+  const maySee = createProjectFilter(principal, 'getFlag');
+  const visible: ErrorDetail[] = [];
+  for (const detail of error.details) {
+    const project = FLAG_DETAIL.exec(detail.path ?? '')?.[1];
+    if (project === undefined || (await maySee(unescapePointer(project)))) visible.push(detail);
+  }
+  const hidden = error.details.length - visible.length;
+  if (hidden === 0) return error;
+  const message = hidden === 1 ? '1 flag that you may not read' : `${hidden} flags that you may not read`;
+  return new FlagsError(error.code, error.message, [...visible, { message, path: '/environments' }]);
+}
+
+function unescapePointer(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
+}

@@ -107,6 +107,16 @@ export const LEAST_ROLE = {
   getRollout: 'viewer',
   startRollout: 'editor',
   changeRollout: 'editor',
+  getApprovalPolicy: 'viewer',
+  // Decides what others need.
+  changeApprovalPolicy: 'admin',
+  listProposals: 'viewer',
+  getProposal: 'viewer',
+  createProposal: 'editor',
+  decideProposal: 'editor',
+  withdrawProposal: 'editor',
+  applyProposal: 'editor',
+  bypassApproval: 'admin',
   listHistory: 'viewer',
   exportDefinitions: 'editor',
   importDefinitions: 'editor',
@@ -115,10 +125,17 @@ export const LEAST_ROLE = {
 
 /**
  * The action of a request, as `authorize` and the OpenAPI document name it. Actions that run an engine operation have
- * its name. Three are not requests: `useSegment` checks whether a strategy may start to use a segment, and `moveFlag` and
- * `configureEnvironment` are changes of a change set.
+ * its name. Four are not requests: `useSegment` checks whether a strategy may start to use a segment, `bypassApproval`
+ * whether a change may do without approval, and `moveFlag` and `configureEnvironment` are changes of a change set.
  */
 export type Action = keyof typeof LEAST_ROLE;
+
+/** The actions of people: API tokens and anonymous callers never get the permission. */
+export const OF_PEOPLE: ReadonlySet<Action> = new Set<Action>([
+  'decideProposal',
+  'changeApprovalPolicy',
+  'bypassApproval',
+]);
 
 function actionsUpTo(...included: readonly UserRole[]): (action: Action) => boolean {
   const actions = new Set<string>();

@@ -14,6 +14,7 @@ import { CHANGE_OPERATIONS, describeEvent, paced, projectsOf } from '@flags/core
 import type { ChangeOperationName } from '@flags/core/types';
 import { projectIn } from '../api/body.js';
 import type { RouteRequest } from '../api/route.js';
+import { changerOf } from '../auth/permissions.js';
 import type { Action } from '../auth/roles.js';
 import { invalidInput } from '../messages/errors.js';
 import { unchecked } from '../messages/request.js';
@@ -45,11 +46,12 @@ type Ask = (action: Action, project: string | null) => Promise<void>;
 type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
 
 /** Checks the permissions of the changes of a request, each once. A dry run ends with its client. */
-export function createAsking(request: Asker & Pick<RouteRequest, 'sent'>, needs: Needs): Asking {
+export function createAsking(request: Asker & Pick<RouteRequest, 'sent' | 'context'>, needs: Needs): Asking {
   const ask = createAsk(request.principal);
+  const bypasses = request.context.bypassApproval !== undefined;
   const flags = authorized(request, async (planned) => {
     if (needs.isDryRun) request.sent.signal?.throwIfAborted();
-    await askForPlanned(planned, { ...needs, ask });
+    await askForPlanned(planned, { ...needs, ask, bypasses });
   });
   return { ...needs, ask, flags };
 }
@@ -61,7 +63,7 @@ export function askingForSegments(request: Asker): Flags {
 }
 
 function authorized({ flags, principal }: Asker, authorize: AuthorizeChanges): Flags {
-  return flags.as(principal.token ?? principal.name, { authorize });
+  return flags.as(changerOf(principal), { authorize });
 }
 
 function createAsk(principal: Asker['principal']): Ask {
@@ -128,12 +130,13 @@ function findReferenceIssues({ op, ref }: AnyChange, path: string): readonly Err
  */
 async function askForPlanned(
   { documents, segmentUses }: PlannedSet,
-  { ask, action, isDryRun, ownsNewProjects }: Omit<Asking, 'flags'>,
+  { ask, action, isDryRun, ownsNewProjects, bypasses }: Omit<Asking, 'flags'> & { readonly bypasses: boolean },
 ): Promise<void> {
   const exempt = projectsCreatedBy(ownsNewProjects ? documents : []);
+  const bypass: readonly Action[] = bypasses ? ['bypassApproval'] : [];
   for await (const document of paced(documents)) {
     for (const event of document.events) {
-      const actions = isDryRun ? [action] : [action, ...actionsOf(event)];
+      const actions = isDryRun ? [action] : [action, ...actionsOf(event), ...bypass];
       for (const project of projectsOfEvent(event, document)) {
         if (project !== null && exempt.has(project)) continue;
         for (const one of actions) await ask(one, project);
@@ -164,16 +167,19 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
   }
 }
 
-/** They share the action `changeRollout`. Every other operation has an action with its own name. */
-const MOVES_OF_ROLLOUTS: ReadonlySet<string> = new Set([
-  'pauseRollout',
-  'resumeRollout',
-  'advanceRollout',
-  'stopRollout',
+/** The actions of operations that share one. Every other operation has an action with its own name. */
+const SHARED_ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
+  ['pauseRollout', 'changeRollout'],
+  ['resumeRollout', 'changeRollout'],
+  ['advanceRollout', 'changeRollout'],
+  ['stopRollout', 'changeRollout'],
+  ['approveProposal', 'decideProposal'],
+  ['rejectProposal', 'decideProposal'],
+  ['setApprovalPolicy', 'changeApprovalPolicy'],
 ]);
 
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
-  if (op !== undefined) return [MOVES_OF_ROLLOUTS.has(op) ? 'changeRollout' : (op as Action)];
+  if (op !== undefined) return [SHARED_ACTIONS.get(op) ?? (op as Action)];
   const action = describeEvent(type).action as Action | undefined;
   if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];
@@ -193,13 +199,13 @@ function isLive(flag: unknown): boolean {
  */
 function projectsOfEvent(event: PlannedEvent, document: PlannedDocument): ReadonlySet<string | null> {
   if (event.type === 'project-created') return new Set([null]);
-  if (document.kind === 'schedule') return projectsOfSchedule(document);
+  if (document.kind === 'schedule' || document.kind === 'proposal') return projectsIn(document);
   const own = projectsOf([event]);
   return event.op === undefined ? new Set([...own, ...projectsOfDocument(document)]) : own;
 }
 
-/** A schedule of several projects has events without a project. */
-function projectsOfSchedule({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
+/** A schedule or a proposal of several projects has events without a project. */
+function projectsIn({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
   return new Set((after as Pick<Schedule, 'projects'>).projects);
 }
 

@@ -14,6 +14,7 @@ import {
   createValidator,
   type FlagPreview,
   type JsonSchema,
+  PROPOSAL_OPERATIONS,
   type Validator,
 } from '@flags/core/integration';
 import type { ShownUser } from '../auth/users.js';
@@ -185,7 +186,7 @@ export interface WirePreview {
 }
 
 /** Documents a change. The engine validates it, because a reference and an input differ with the operation. */
-const change: JsonSchema = {
+const change = {
   type: 'object',
   properties: {
     op: { type: 'string', enum: CHANGE_OPERATIONS },
@@ -207,7 +208,7 @@ const change: JsonSchema = {
     },
   },
   required: ['op'],
-};
+} satisfies JsonSchema;
 
 export const changesSchema: JsonSchema = {
   type: 'array',
@@ -216,11 +217,48 @@ export const changesSchema: JsonSchema = {
 };
 const changes = changesSchema;
 
+/** A proposal may also set the approval policy. */
+export const proposedChangesSchema: JsonSchema = {
+  ...changesSchema,
+  items: { ...change, properties: { ...change.properties, op: { type: 'string', enum: PROPOSAL_OPERATIONS } } },
+  description: 'The changes in order, at most 500. `setApprovalPolicy` is a change of proposals only.',
+};
+
 const reason: JsonSchema = {
   type: 'string',
   maxLength: 1000,
   description: 'The reason for the changes, shown in the history.',
 };
+
+/** The strategy and the steps of a rollout. */
+const startedRollout = {
+  ref: {
+    type: 'object',
+    properties: {
+      project: example('default'),
+      flag: example('checkout'),
+      environment: example('production'),
+      strategy: { ...example('0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11'), description: 'The id of the strategy.' },
+    },
+    required: ['project', 'flag', 'environment', 'strategy'],
+  },
+  steps: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        rollout: { ...example(25, { type: 'number', minimum: 0, maximum: 100 }), description: 'The percentage.' },
+        hold: {
+          ...example(3_600_000, { type: ['integer', 'null'], minimum: 0 }),
+          description: 'Milliseconds until the next step; null: until somebody advances it. Only the last may lack it.',
+        },
+      },
+      required: ['rollout'],
+    },
+    description: 'The steps in order, at most 20. The first one is taken at once.',
+  },
+  guarded: { ...boolean, description: 'Take steps only where `rolloutGuard` is an option. Default: false.' },
+} satisfies Readonly<Record<string, JsonSchema>>;
 
 /** The schemas of bodies, for documents. */
 export const BODIES = {
@@ -262,37 +300,40 @@ export const BODIES = {
   rollout: {
     type: 'object',
     properties: {
-      ref: {
-        type: 'object',
-        properties: {
-          project: example('default'),
-          flag: example('checkout'),
-          environment: example('production'),
-          strategy: { ...example('0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11'), description: 'The id of the strategy.' },
-        },
-        required: ['project', 'flag', 'environment', 'strategy'],
-      },
-      steps: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            rollout: { ...example(25, { type: 'number', minimum: 0, maximum: 100 }), description: 'The percentage.' },
-            hold: {
-              ...example(3_600_000, { type: ['integer', 'null'], minimum: 0 }),
-              description:
-                'Milliseconds until the next step; null: until somebody advances it. Only the last may lack it.',
-            },
-          },
-          required: ['rollout'],
-        },
-        description: 'The steps in order, at most 20. The first one is taken at once.',
-      },
-      guarded: { ...boolean, description: 'Take steps only where `rolloutGuard` is an option. Default: false.' },
+      ...startedRollout,
       id: { type: 'string', format: 'uuid', description: 'The id of the rollout, like `Idempotency-Key`.' },
       reason,
     },
     required: ['ref', 'steps'],
+  },
+  proposal: {
+    type: 'object',
+    properties: {
+      changes: proposedChangesSchema,
+      rollout: {
+        type: 'object',
+        properties: startedRollout,
+        required: ['ref', 'steps'],
+        description: 'The rollout to start, in place of `changes`.',
+      },
+      reason: { ...reason, description: 'Why, for those who approve.' },
+      id: { type: 'string', format: 'uuid', description: 'The id of the proposal, like `Idempotency-Key`.' },
+      expiresAt: {
+        ...example('2030-05-15T09:00:00+02:00'),
+        description: 'When it lapses: at most 90 days ahead. Default: in 14 days.',
+      },
+    },
+    required: ['reason'],
+  },
+  applyProposal: {
+    type: 'object',
+    properties: {
+      at: { ...example('2030-05-01T09:00:00+02:00'), description: 'When, as of a schedule. Default: now.' },
+      notAfter: {
+        ...example('2030-05-01T10:00:00+02:00'),
+        description: 'When its schedule expires instead. Default: one hour after `at`.',
+      },
+    },
   },
   advance: {
     type: 'object',

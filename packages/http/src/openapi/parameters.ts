@@ -1,7 +1,16 @@
 import { type ErrorCode, type FlagsSettings, LIMITS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { queryParametersOf } from '../api/query.js';
-import { ID_HEADER, isLogged, isRepeatable, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';
+import {
+  BYPASS_HEADER,
+  ID_HEADER,
+  isLogged,
+  isRepeatable,
+  type QueryParameter,
+  REASON_HEADER,
+  type Route,
+  takesBypass,
+} from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
 import { positiveInteger, schemaFrom } from '../wire/schema.js';
 
@@ -95,10 +104,16 @@ function headersOf(route: Route): readonly object[] {
   return [
     ...(ifMatch === undefined ? [] : [tag]),
     ...(isLogged(route) ? [reason] : []),
+    ...(takesBypass(route) ? [BYPASS_PARAMETER] : []),
     ...(isRepeatable(route) ? [ID_PARAMETER] : []),
     ...(route.takesBatchId ? [BATCH_ID_PARAMETER] : []),
   ];
 }
+
+const BYPASS_PARAMETER = header(
+  BYPASS_HEADER,
+  'Why the change does not wait for the approval that it needs, percent-encoded. Needs the permission `bypassApproval`.',
+);
 
 const ID_PARAMETER = {
   ...header(

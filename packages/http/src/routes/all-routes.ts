@@ -13,6 +13,7 @@ import { metricsRoutes, usageRoutes } from './metrics.js';
 import { ofrepRoutes } from './ofrep.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
+import { policyRoutes, proposalRoutes } from './proposals.js';
 import { rolloutRoutes } from './rollouts.js';
 import { scheduleRoutes } from './schedules.js';
 import { segmentRoutes } from './segments.js';
@@ -64,6 +65,11 @@ export const GROUPS: readonly RouteGroup[] = [
     tag: 'Rollouts',
     description: 'Percentages that change in steps.',
     routes: rolloutRoutes,
+  },
+  {
+    tag: 'Approvals',
+    description: 'The changes that need the approval of other people, and the proposals that wait for it.',
+    routes: [...policyRoutes, ...proposalRoutes],
   },
   {
     tag: 'Consumers',

@@ -112,7 +112,9 @@ export const changeRoutes: readonly Route[] = [
       const changes = await askForChanges(asking, changesIn(body));
       const { id: given, reason = request.context.reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
       const id = idOf(given, request.context.id);
-      const applied = await asking.flags.apply(changes, withoutUndefined({ id, reason, ifRevision }));
+      const { bypassApproval } = request.context;
+      const options = withoutUndefined({ id, reason, ifRevision, bypassApproval });
+      const applied = await asking.flags.apply(changes, options);
       // A repeated id returns the first result, even for another request.
       if (id !== undefined) await askForCommitted(asking, applied);
       return shown(applied);
@@ -182,10 +184,13 @@ export const changeRoutes: readonly Route[] = [
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'undoChange' });
       const { reason = request.context.reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
-      const { id } = request.context;
+      const { id, bypassApproval } = request.context;
       const authorize = (set: ChangeSet) => askForUndo(asking, set);
       return shown(
-        await asking.flags.undoChangeSet({ changeSet: params.id }, { ...withoutUndefined({ id, reason }), authorize }),
+        await asking.flags.undoChangeSet(
+          { changeSet: params.id },
+          { ...withoutUndefined({ id, reason, bypassApproval }), authorize },
+        ),
       );
     },
   }),

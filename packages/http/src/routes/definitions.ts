@@ -96,12 +96,14 @@ export const definitionRoutes: readonly Route[] = [
         reason = request.context.reason,
       } = unchecked<Omit<ImportOptions, 'id'> & { readonly definitions: Definitions }>(Object(given));
       await checkNamedProjects(request.principal, document);
+      const { bypassApproval } = request.context;
       const needs = { action: 'importDefinitions', isDryRun: dryRun === true, ownsNewProjects: true } as const;
       const result = await createAsking(request, needs).flags.importDefinitions(document, {
         ...(prune !== undefined && { prune }),
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),
         ...(request.context.id !== undefined && { id: request.context.id }),
+        ...(bypassApproval !== undefined && { bypassApproval }),
       });
       const { effects, differences } = result;
       const created = differences.filter(

@@ -24,7 +24,7 @@ import {
   timestamp,
   version,
 } from '../wire/schema.js';
-import { idOf, PAGE } from './changes.js';
+import { idOf, PAGE, withoutUndefined } from './changes.js';
 import { ROLLOUT, ROLLOUTS } from './paths.js';
 import { authorSchema, authorToWire, failureSchema } from './schedules.js';
 
@@ -52,6 +52,10 @@ const rollout = {
     description: 'When the next step is due, or the rollout is done; null if its hold has no end, and after the end.',
   },
   guarded: { ...boolean, description: 'Only a process with `rolloutGuard` takes its steps.' },
+  approval: {
+    ...example(null, nullableText),
+    description: 'What permits its steps in a protected environment: `proposal/ID`, or `bypass`; null: nothing.',
+  },
   author: authorSchema,
   createdAt: timestamp,
   reason: nullableText,
@@ -162,7 +166,7 @@ function moveRoute({ name, path, summary, body, move }: Move): Route {
     errors: ['rollout_not_active'],
     changes: 'rollout',
     async handle({ params, context, body: sent, ...request }: Moving) {
-      const asking = createAsking(request, { action: 'changeRollout' });
+      const asking = createAsking({ ...request, context }, { action: 'changeRollout' });
       const found = await findReadable(request, params.rolloutId);
       for (const project of projectsOf(request, found)) await asking.ask('changeRollout', project);
       const given = { body: sent, context };
@@ -180,6 +184,7 @@ const START_ERRORS: readonly ErrorCode[] = [
   'strategy_not_found',
   'rollout_exists',
   'schedules_disabled',
+  'approval_required',
   ...TOO_LARGE,
 ];
 
@@ -223,7 +228,8 @@ export const rolloutRoutes: readonly Route[] = [
       await asking.ask('startRollout', project);
       await asking.ask('updateStrategy', project);
       const id = idOf(given, request.context.id);
-      const context = { ...(id !== undefined && { id }), ...(reason !== undefined && { reason }) };
+      const { bypassApproval } = request.context;
+      const context = withoutUndefined({ id, reason, bypassApproval });
       const started = await asking.flags.startRollout(strategyIn(body), { steps, guarded }, context);
       // A repeated id returns the earlier rollout, whose flag may be in another project by now.
       for (const one of projectsOf(request, started)) await asking.ask('startRollout', one);

@@ -55,6 +55,10 @@ const listed = {
   author: authorSchema,
   createdAt: timestamp,
   reason: nullableText,
+  proposal: {
+    ...example(null, nullableText),
+    description: 'The id of the proposal that it applies; null without one.',
+  },
   flags: listOf(strictObject({ project: text, flag: text })),
   environments: listOf(text),
   endedAt: {
@@ -140,7 +144,7 @@ export const scheduleRoutes: readonly Route[] = [
     status: 201,
     body: { schema: BODIES.schedule, checkedBy: 'core' },
     reply: scheduleSchema,
-    errors: [...CHANGE_ERRORS, 'schedules_disabled'],
+    errors: [...CHANGE_ERRORS, 'schedules_disabled', 'approval_required'],
     heavy: 'change',
     isLight: ({ body }) => hasAtMost(FEW_CHANGES, body),
     changes: 'schedule',
@@ -150,7 +154,8 @@ export const scheduleRoutes: readonly Route[] = [
       const { reason = request.context.reason, id: given, ...times } = unchecked<ScheduleOptions>(Object(body));
       const { at, notAfter, ifUnchanged } = times;
       const id = idOf(given, request.context.id);
-      const options = withoutUndefined({ notAfter, ifUnchanged, id, reason });
+      const { bypassApproval } = request.context;
+      const options = withoutUndefined({ notAfter, ifUnchanged, id, reason, bypassApproval });
       const schedule = await asking.flags.createSchedule(changes, { at, ...options });
       // A repeated id returns the earlier schedule, whose flags may be in other projects by now.
       for (const project of projectsOf(request, schedule)) await asking.ask('createSchedule', project);

@@ -64,7 +64,7 @@ export function adminActionsOf(routes: readonly Route[]): readonly AdminAction[]
 }
 
 /** Permissions that strategies and change sets need. */
-const WITHOUT_ROUTE: readonly Action[] = ['useSegment', 'configureEnvironment', 'moveFlag'];
+const WITHOUT_ROUTE: readonly Action[] = ['useSegment', 'configureEnvironment', 'moveFlag', 'bypassApproval'];
 
 function isOfInstance({ path, projectOf, permissionBy }: Route): boolean {
   return !path.includes(':projectId') && projectOf === undefined && permissionBy === undefined;

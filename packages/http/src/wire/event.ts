@@ -38,7 +38,8 @@ export const eventSchema = objectComponent(
     reason: { ...nullableText, description: 'The reason for the change.' },
     origin: {
       ...example(null, nullableText),
-      description: '`schedule/ID` or `rollout/ID` if one caused the change; null for a call of its actor.',
+      description:
+        '`schedule/ID`, `rollout/ID` or `proposal/ID` if one caused the change; `bypass` without the approval that it needs; null for a call of its actor.',
     },
   },
   { user: actorSchema },
