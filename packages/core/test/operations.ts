@@ -221,15 +221,17 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
   listConsumers: [(flags) => flags.listConsumers(), (flags) => flags.listConsumers({ limit: 1 })],
   resetConsumer: (flags) => flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' }),
-  createProposal: (flags) => flags.createProposal({ changes: CHANGES }, { reason: 'Launch' }),
+  createProposal: (flags) =>
+    flags.createProposal({ changes: CHANGES }, { reason: 'Launch', id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a06' }),
   getProposal: (flags) => flags.getProposal(PROPOSAL),
   listProposals: [(flags) => flags.listProposals(), (flags) => flags.listProposals({ flag: 'child' }, { limit: 1 })],
   approveProposal: (flags) => flags.approveProposal(PROPOSAL, { actor: 'grace' }),
   rejectProposal: (flags) => flags.rejectProposal(PROPOSAL),
   withdrawProposal: (flags) => flags.withdrawProposal(PROPOSAL),
   applyProposal: [
-    (flags) => flags.applyProposal(PROPOSAL),
-    async (flags) => flags.applyProposal(PROPOSAL, { at: await later(flags) }),
+    (flags) => flags.applyProposal(PROPOSAL, {}, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a08' }),
+    async (flags) =>
+      flags.applyProposal(PROPOSAL, { at: await later(flags) }, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a07' }),
   ],
   startRollout: async (flags) => {
     const { environments } = await flags.getFlag(GRADUAL);

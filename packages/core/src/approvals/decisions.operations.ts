@@ -1,23 +1,24 @@
 import type { ChangeContext } from '../base/common.types.js';
 import { invalidInput } from '../base/validator.js';
+import type { ProposableChange } from '../changesets/change-sets.operations.js';
 import type { ChangeEngine, SetApproval, SetContext } from '../changesets/engine.js';
 import { assertRevision } from '../changesets/refusals.js';
 import { ChangesHash } from '../changesets/repetition.js';
 import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
 import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { startRollout } from '../rollouts/rollouts.operations.js';
+import { commitStart } from '../rollouts/rollouts.operations.js';
 import { cancelSchedule } from '../schedules/schedule.decide.js';
 import type { ChangeAuthor } from '../schedules/schedule.js';
 import { scheduleDocuments } from '../schedules/schedule.kind.js';
-import { authorOf, createSchedule } from '../schedules/schedules.operations.js';
+import { addSchedule, authorOf } from '../schedules/schedules.operations.js';
 import type { ApplyProposalOptions, DecisionContext, Proposal, ProposalRef } from './approval.types.js';
 import { assertPerson } from './people.js';
 import * as rules from './proposal.decide.js';
-import type { ProposalState } from './proposal.js';
+import type { NeededApproval, ProposalState } from './proposal.js';
 import { proposalDocuments } from './proposal.kind.js';
 import { validateApplyOptions } from './proposal.schema.js';
-import { describe, findNeeded, findProposal, prepareProposed } from './proposals.operations.js';
+import { findNeeded, findProposal, prepareProposed, toProposal } from './proposals.operations.js';
 
 const { kind: KIND } = proposalDocuments;
 
@@ -33,7 +34,7 @@ export async function approveProposal(
   const now = engine.now();
   const decide = (proposal: ProposalState, actor: ChangeAuthor) =>
     rules.approve(proposal, { actor, at: now.toISOString(), reason, needed }, now);
-  return decideOn(engine, ref, { op: 'approveProposal', decide, context });
+  return decideOn(engine, ref, { op: 'approveProposal', decide, context, needed });
 }
 
 export function rejectProposal(engine: ChangeEngine, ref: ProposalRef, context?: DecisionContext): Promise<Proposal> {
@@ -54,12 +55,14 @@ interface Decision {
   /** Undefined: there is nothing to do. */
   readonly decide: (proposal: ProposalState, actor: ChangeAuthor) => rules.Decided | undefined;
   readonly context: DecisionContext | undefined;
+  /** What the proposal would need now. */
+  readonly needed?: NeededApproval | undefined;
 }
 
 async function decideOn(
   engine: ChangeEngine,
   { proposal: id }: ProposalRef,
-  { op, decide, context = {} }: Decision,
+  { op, decide, context = {}, needed }: Decision,
 ): Promise<Proposal> {
   if ('id' in context && context.id !== undefined) throw cannotBeRepeated(op);
   const change: PreparedChange = {
@@ -76,7 +79,7 @@ async function decideOn(
     result: () => undefined,
   };
   const { documents = engine } = await engine.run([change], toContext(context, undefined));
-  return describe(engine, await findProposal(documents.read, id));
+  return toProposal(await findProposal(documents.read, id), engine.now(), needed);
 }
 
 /** The event does not have all of a proposal, so the document is put before it. */
@@ -102,20 +105,21 @@ export async function applyProposal(
     throw invalidInput([{ message: 'needs a time, at, as well', path: '/notAfter' }]);
   }
   const { state } = await findProposal(engine.read, id);
-  if (at !== undefined) await applyAt(engine, state, { at, notAfter, context });
-  else await applyNow(engine, state, context);
-  return describe(engine, await findProposal(engine.read, id));
+  return at === undefined ? applyNow(engine, state, context) : applyAt(engine, state, { at, notAfter, context });
 }
 
 /** Applies a proposal, and ends it, in one commit. */
-async function applyNow(engine: ChangeEngine, proposal: ProposalState, context: ChangeContext): Promise<void> {
+async function applyNow(engine: ChangeEngine, proposal: ProposalState, by: ChangeContext): Promise<Proposal> {
   const { id, rollout, reason } = proposal;
   let approval: SetApproval = () => false;
-  const attributed = toContext({ ...context, reason: context.reason ?? reason }, hashOfApplication(id, context));
+  // Members by name: a proposal cannot be applied with a bypass.
+  const named = { ...(by.actor !== undefined && { actor: by.actor }), reason: by.reason ?? reason };
+  const hash = hashOfApplication(id, by);
+  const attributed = toContext({ ...named, ...(by.id !== undefined && { id: by.id }) }, hash);
   const applying = {
     approval: (needed) => approval(needed),
     async conclude(unit, set) {
-      const state = await findApplicable(engine, unit, { id, context });
+      const state = await findApplicable(engine, unit, { id, context: by });
       approval = rules.approvalOf(state);
       unit.begin({ op: 'applyProposal' });
       const hasEffect = unit.events.length > 0;
@@ -124,13 +128,15 @@ async function applyNow(engine: ChangeEngine, proposal: ProposalState, context: 
   } satisfies Pick<SetContext, 'approval' | 'conclude'>;
   if (rollout) {
     const { ref, steps, guarded } = rollout;
-    const { actor, repetition } = attributed;
-    const by = { ...(actor !== undefined && { actor }), reason: context.reason ?? reason };
-    await startRollout(engine, ref, { steps, guarded }, by, { id, ...applying, repetition });
-    return;
+    const { repetition } = attributed;
+    const start = { context: named, proposal: { id, ...applying, repetition } };
+    const { documents } = await commitStart(engine, ref, { steps, guarded }, start);
+    return toProposal(await findProposal(documents.read, id), engine.now());
   }
   const changes = await prepareProposed(engine, proposal);
-  await engine.run(changes, { ...attributed, origin: `${KIND}/${id}`, ...applying });
+  const context = { ...attributed, origin: `${KIND}/${id}`, ...applying };
+  const { documents = engine } = await engine.run(changes, context);
+  return toProposal(await findProposal(documents.read, id), engine.now());
 }
 
 function hashOfApplication(id: string, context: ChangeContext): ChangesHash | undefined {
@@ -162,7 +168,7 @@ async function applyAt(
   engine: ChangeEngine,
   proposal: ProposalState,
   { at, notAfter, context: { id: schedule, actor, reason, ifRevision } }: Later,
-): Promise<void> {
+): Promise<Proposal> {
   const { id, rollout, changes, expiresAt } = proposal;
   if (rollout) {
     throw invalidInput([{ message: 'must be absent: a rollout starts when its proposal is applied', path: '/at' }]);
@@ -173,9 +179,13 @@ async function applyAt(
     throw invalidInput([{ message: `must not be after ${expiresAt}, when the proposal lapses`, path: '/at' }]);
   }
   const options = { at, notAfter, id: schedule, actor, reason: reason ?? proposal.reason };
-  await createSchedule(engine, changes as Parameters<typeof createSchedule>[1], options, {
+  let needed: NeededApproval | undefined;
+  const { documents } = await addSchedule(engine, changes as readonly ProposableChange[], options, {
     id,
-    approval: rules.approvalOf(proposal),
+    approval(found) {
+      needed = found;
+      return rules.approvalOf(proposal)(found);
+    },
     expected: { revisionOf: { kind: KIND, id }, ifRevision },
     async schedule(unit, made) {
       const { state } = await findProposal(unit.read, id);
@@ -183,4 +193,5 @@ async function applyAt(
       await write(unit, rules.scheduled(state, made));
     },
   });
+  return toProposal(await findProposal(documents.read, id), engine.now(), needed);
 }

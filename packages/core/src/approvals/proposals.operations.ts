@@ -66,7 +66,8 @@ export async function createProposal(
     result: () => undefined,
   };
   const { documents = engine } = await engine.run([change], context);
-  return describe(engine, await findProposal(documents.read, given.id));
+  // A new proposal has no approvals that could have lapsed.
+  return toProposal(await findProposal(documents.read, given.id), engine.now());
 }
 
 type GivenProposal = Pick<ProposalState, 'id' | 'rollout' | 'changes' | 'reason' | 'expiresAt' | 'createdAt' | 'hash'>;
@@ -170,7 +171,10 @@ export function proposalNotFound(id: string): FlagsError {
 }
 
 export async function getProposal(engine: ChangeEngine, { proposal }: ProposalRef): Promise<Proposal> {
-  return describe(engine, await findProposal(engine.read, proposal));
+  const found = await findProposal(engine.read, proposal);
+  const now = engine.now();
+  if (!isOpen(rules.stateAt(found.state, now))) return toProposal(found, now);
+  return toProposal(found, now, await findNeeded(engine, found.state).catch(whenRefused));
 }
 
 /**
@@ -182,18 +186,21 @@ export async function findNeeded(engine: ChangeEngine, proposal: ProposalState):
   return engine.gate.findNeeded(await engine.writer.plan(prepared, { actor: proposal.author.name }));
 }
 
-/** Adds which approvals hold, which is known only after a look at what the proposal would do now. */
-export async function describe(
-  engine: ChangeEngine,
+/**
+ * Returns a proposal with which of its approvals hold.
+ *
+ * @param needed what an open proposal would need now, or that its changes would be refused; undefined: no approval
+ */
+export function toProposal(
   { state: proposal, revision }: Versioned<ProposalState>,
-): Promise<Proposal> {
-  const listed = toListed(proposal, revision, engine.now());
-  const isActive = isOpen(listed.state);
-  const needed = isActive ? await findNeeded(engine, proposal).catch(whenRefused) : undefined;
+  now: Date,
+  needed?: NeededApproval | 'refused',
+): Proposal {
+  const listed = toListed(proposal, revision, now);
   const isCurrent = ({ digest }: StoredApproval) =>
-    isActive ? needed !== 'refused' && digest === (needed?.digest ?? null) : listed.state === 'applied';
+    isOpen(listed.state) ? needed !== 'refused' && digest === (needed?.digest ?? null) : listed.state === 'applied';
   const approvals = proposal.approvals.map((one) => ({ ...withoutDigest(one), current: isCurrent(one) }));
-  const required = needed === 'refused' || !isActive ? proposal.required : (needed?.required ?? 0);
+  const required = typeof needed === 'object' ? needed.required : proposal.required;
   return { ...listed, changes: proposal.changes as Proposal['changes'], required, approvals };
 }
 

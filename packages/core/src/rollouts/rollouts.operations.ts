@@ -7,7 +7,7 @@ import { assertText, invalidInput } from '../base/validator.js';
 import type { ChangeEngine, SetContext } from '../changesets/engine.js';
 import { hashOf, readChangeSetId } from '../changesets/repetition.js';
 import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
-import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
+import type { CommittedDocuments, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { percentageParameter, shareOf } from '../evaluation/strategies.js';
 import { changeFlag } from '../flags/change-flag.js';
@@ -50,8 +50,22 @@ export async function startRollout(
   strategy: StrategyRef,
   input: NewRollout,
   context: ChangeContext = {},
-  proposal?: StartedProposal,
 ): Promise<Rollout> {
+  return (await commitStart(engine, strategy, input, { context })).rollout;
+}
+
+/** A rollout, and the documents after the commit that started it. */
+interface StartedRollout {
+  readonly rollout: Rollout;
+  readonly documents: Pick<CommittedDocuments, 'read'>;
+}
+
+export async function commitStart(
+  engine: ChangeEngine,
+  strategy: StrategyRef,
+  input: NewRollout,
+  { context, proposal }: { readonly context: ChangeContext; readonly proposal?: StartedProposal },
+): Promise<StartedRollout> {
   assertSchedulesRun(engine);
   const { actor, reason, bypassApproval } = context;
   const attributed = toContext(
@@ -76,7 +90,7 @@ export async function startRollout(
   });
   const { state, revision } = await findRollout(documents.read, given.id);
   engine.rollouts.expect(state);
-  return toRollout(state, revision);
+  return { rollout: toRollout(state, revision), documents };
 }
 
 /** Prepares the changes that start a rollout: the first step, and the rollout itself. */

@@ -9,7 +9,7 @@ import { CHANGE_OPERATIONS, PROPOSAL_OPERATIONS } from '../changesets/operations
 import { documentTooLarge } from '../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../changesets/repetition.js';
 import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
-import type { Actor, Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import type { Actor, CommittedDocuments, Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
@@ -38,8 +38,22 @@ export async function createSchedule(
   engine: ChangeEngine,
   changes: readonly ProposableChange[],
   options: ScheduleOptions,
-  proposal?: ScheduledProposal,
 ): Promise<Schedule> {
+  return (await addSchedule(engine, changes, options)).schedule;
+}
+
+/** A schedule, and the documents after the commit that made it. */
+interface AddedSchedule {
+  readonly schedule: Schedule;
+  readonly documents: Pick<CommittedDocuments, 'read'>;
+}
+
+export async function addSchedule(
+  engine: ChangeEngine,
+  changes: readonly ProposableChange[],
+  options: ScheduleOptions,
+  proposal?: ScheduledProposal,
+): Promise<AddedSchedule> {
   assertSchedulesRun(engine);
   const { actor, reason, bypassApproval } = options;
   const context = toContext(
@@ -73,7 +87,7 @@ export async function createSchedule(
   const { documents = engine } = await engine.run([change], context);
   const schedule = await findSchedule(documents.read, given.id);
   if (schedule.state === 'pending') engine.schedules.expect(schedule.id, Date.parse(schedule.at));
-  return schedule;
+  return { schedule, documents };
 }
 
 /** Otherwise the host would accept what nobody carries out. */

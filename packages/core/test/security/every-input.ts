@@ -41,6 +41,11 @@ async function stoppedRollout(flags: Flags): Promise<{ readonly rollout: string 
   return { rollout };
 }
 
+async function openProposal(flags: Flags): Promise<{ readonly proposal: string }> {
+  const { id } = await flags.createProposal({ changes: [{ op: 'archiveFlag', ref: CHECKOUT }] }, { reason: 'x' });
+  return { proposal: id };
+}
+
 /** Every operation with an input of a user, by its name. */
 export const TAKERS: Readonly<Record<string, Taker>> = {
   createProject: { input: { id: 'shop', name: 'Shop' }, take: (flags, input) => flags.createProject(input) },
@@ -180,6 +185,27 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: { rollback: true },
     take: async (flags, input) => flags.stopRollout({ rollout: await activeRollout(flags) }, input),
   },
+  createProposal: {
+    input: { changes: CHANGES },
+    take: (flags, input) => flags.createProposal(input, { reason: 'x' }),
+  },
+  approveProposal: {
+    input: { reason: 'x', actor: 'grace', ifRevision: [1] },
+    take: async (flags, input) => flags.approveProposal(await openProposal(flags), input),
+  },
+  rejectProposal: {
+    input: { reason: 'x', ifRevision: [1] },
+    take: async (flags, input) => flags.rejectProposal(await openProposal(flags), input),
+  },
+  withdrawProposal: {
+    input: { reason: 'x', ifRevision: [1] },
+    take: async (flags, input) => flags.withdrawProposal(await openProposal(flags), input),
+  },
+  applyProposal: {
+    input: { at: new Date(Date.now() + 60_000).toISOString() },
+    take: async (flags, input) => flags.applyProposal(await openProposal(flags), input),
+  },
+  listProposals: { input: { flag: 'checkout', state: 'open' }, take: (flags, input) => flags.listProposals(input) },
   listRollouts: { input: { flag: 'checkout', state: 'running' }, take: (flags, input) => flags.listRollouts(input) },
   listSchedules: { input: { flag: 'checkout', state: 'pending' }, take: (flags, input) => flags.listSchedules(input) },
   registerApplication: {
