@@ -1,11 +1,14 @@
 import { createFlags } from '../../src/create-flags.js';
-import { type Flags, isFlagsError } from '../../src/index.js';
+import { type Flags, type FlagsOptions, isFlagsError } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { carryOut, type Operation } from './random-operations.js';
 import { contentOf } from './stored-content.js';
 
 /** An engine with its own clock and ids, so that two engines with the same inputs have the same results. */
-export async function engineOn(storage: FlagsStorage): Promise<Flags> {
+export async function engineOn(
+  storage: FlagsStorage,
+  options: Pick<FlagsOptions, 'runSchedules' | 'onProblem'> = {},
+): Promise<Flags> {
   let time = Date.UTC(2026, 0, 1);
   let ids = 0;
   return createFlags({
@@ -14,6 +17,7 @@ export async function engineOn(storage: FlagsStorage): Promise<Flags> {
     now: () => new Date(time++),
     newId: () => `id-${ids++}`,
     pollInterval: 0,
+    ...options,
   });
 }
 
