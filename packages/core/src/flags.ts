@@ -38,6 +38,7 @@ import { importDefinitions } from './definitions/import.operations.js';
 import { CHANGE_SET } from './engine/operation.js';
 import type {
   ConfigurationChange,
+  ContextArgument,
   ContextualFlags,
   EnvironmentChoice,
   EnvironmentConfiguration,
@@ -213,27 +214,27 @@ export class Flags<Own extends string = never>
 
   // Evaluation. A check of `this` would make the first two a quarter slower: taken from their object, they throw a TypeError.
 
-  isEnabled(flag: string, context?: EvaluationContext, options?: EvaluationOptions): boolean {
+  isEnabled<Given>(flag: string, context?: ContextArgument<Given>, options?: EvaluationOptions): boolean {
     return this[EVALUATION].isEnabled(flag, context, options);
   }
 
-  getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): EvaluatedVariant {
+  getVariant<Given>(flag: string, context?: ContextArgument<Given>, options?: VariantOptions): EvaluatedVariant {
     return this[EVALUATION].getVariant(flag, context, options);
   }
 
-  getPayload(flag: string, context?: EvaluationContext, options?: PayloadOptions): unknown {
+  getPayload<Given>(flag: string, context?: ContextArgument<Given>, options?: PayloadOptions): unknown {
     return evaluationOf(this, 'getPayload').getPayload(flag, context, options);
   }
 
-  forContext(context: EvaluationContext, options?: EnvironmentChoice): ContextualFlags {
+  forContext<Given>(context: ContextArgument<Given>, options?: EnvironmentChoice): ContextualFlags {
     return evaluationOf(this, 'forContext').forContext(context, options);
   }
 
-  explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): FlagExplanation {
+  explain<Given>(flag: string, context?: ContextArgument<Given>, options?: EnvironmentChoice): FlagExplanation {
     return evaluationOf(this, 'explain').explain(flag, context, options);
   }
 
-  evaluateAll(context: EvaluationContext, options?: EnvironmentChoice): readonly EvaluatedFlag[] {
+  evaluateAll<Given>(context: ContextArgument<Given>, options?: EnvironmentChoice): readonly EvaluatedFlag[] {
     return evaluationOf(this, 'evaluateAll').evaluateAll(context, options);
   }
 

@@ -55,8 +55,7 @@ export {
 } from './evaluation/evaluation.operations.js';
 export type {
   ConstraintExplanation,
-  ContextEnvironment,
-  ContextMembers,
+  ContextArgument,
   DependencyExplanation,
   EnvironmentConfiguration,
   FlagConfiguration,

@@ -1,7 +1,6 @@
 import type { ActorOptions, Person } from './changesets/change-set.types.js';
 import type {
-  ContextEnvironment,
-  ContextMembers,
+  ContextArgument,
   ContextualFlags,
   EnvironmentConfiguration,
   EvaluatedFlag,
@@ -54,45 +53,51 @@ export type KnownName<Schema extends FlagsSchema, Name extends string> = Name ex
 /** {@link Flags}' evaluation for declared flags, environments and context properties. */
 export interface TypedEvaluation<Schema extends FlagsSchema> {
   /** Like {@link Flags.isEnabled}. */
-  isEnabled<Name extends string>(
+  isEnabled<Name extends string, Given>(
     flag: DeclaredFlag<Schema, Name>,
-    context?: TypedContext<Schema>,
+    context?: ContextArgument<Given, TypedContext<Schema>>,
     options?: TypedOptions<Schema, boolean>,
   ): boolean;
 
   /** Like {@link Flags.getVariant}. Also returns the names of stored variants that are not declared. */
-  getVariant<Name extends string>(
+  getVariant<Name extends string, Given>(
     flag: DeclaredFlag<Schema, Name>,
-    context?: TypedContext<Schema>,
+    context?: ContextArgument<Given, TypedContext<Schema>>,
     options?: TypedOptions<Schema, TypedFallback<Schema, KnownName<Schema, Name>>>,
   ): TypedVariant<Schema, KnownName<Schema, Name>>;
 
   /** Like {@link Flags.getPayload}. Reports a payload that does not match its declaration, and returns `fallback`. */
-  getPayload<Name extends string>(
+  getPayload<Name extends string, Given>(
     flag: DeclaredFlag<Schema, Name>,
-    context: TypedContext<Schema> | undefined,
+    context: ContextArgument<Given, TypedContext<Schema>> | undefined,
     options: TypedOptions<Schema, FlagPayload<Schema, KnownName<Schema, Name>>> & {
       readonly fallback: FlagPayload<Schema, KnownName<Schema, Name>>;
     },
   ): FlagPayload<Schema, KnownName<Schema, Name>>;
-  getPayload<Name extends string>(
+  getPayload<Name extends string, Given>(
     flag: DeclaredFlag<Schema, Name>,
-    context?: TypedContext<Schema>,
+    context?: ContextArgument<Given, TypedContext<Schema>>,
     options?: TypedOptions<Schema, undefined>,
   ): FlagPayload<Schema, KnownName<Schema, Name>> | undefined;
 
   /** Like {@link Flags.forContext}. */
-  forContext(context: TypedContext<Schema>, options?: TypedChoice<Schema>): TypedContextualFlags<Schema>;
+  forContext<Given>(
+    context: ContextArgument<Given, TypedContext<Schema>>,
+    options?: TypedChoice<Schema>,
+  ): TypedContextualFlags<Schema>;
 
   /** Like {@link Flags.explain}. */
-  explain<Name extends string>(
+  explain<Name extends string, Given>(
     flag: DeclaredFlag<Schema, Name>,
-    context?: TypedContext<Schema>,
+    context?: ContextArgument<Given, TypedContext<Schema>>,
     options?: TypedChoice<Schema>,
   ): FlagExplanation;
 
   /** Like {@link Flags.evaluateAll}. */
-  evaluateAll(context: TypedContext<Schema>, options?: TypedChoice<Schema>): readonly EvaluatedFlag[];
+  evaluateAll<Given>(
+    context: ContextArgument<Given, TypedContext<Schema>>,
+    options?: TypedChoice<Schema>,
+  ): readonly EvaluatedFlag[];
 
   /** Like {@link Flags.configuration}. */
   configuration(options?: TypedChoice<Schema>): EnvironmentConfiguration;
@@ -162,10 +167,8 @@ export type TypedContext<Schema extends FlagsSchema> = [string | never] extends 
   ? EvaluationContext
   : [keyof Schema['context']] extends [never]
     ? EvaluationContext
-    : Omit<ContextMembers, 'properties'> &
-        TypedProperties<Schema> & { readonly properties?: TypedProperties<Schema> | undefined } & ContextEnvironment<
-          keyof ContextMembers | keyof Schema['context']
-        >;
+    : Omit<EvaluationContext, 'properties'> &
+        TypedProperties<Schema> & { readonly properties?: TypedProperties<Schema> | undefined };
 
 /** The declared context properties, all optional. */
 export type TypedProperties<Schema extends FlagsSchema> = ContextProperties<Schema['context']>;

@@ -44,31 +44,6 @@ export interface FallbackVariant {
   readonly payload?: Payload;
 }
 
-/** The members of an {@link EvaluationContext}, except `environment`. */
-export interface ContextMembers {
-  readonly userId?: string | number | undefined;
-  readonly sessionId?: string | number | undefined;
-  readonly remoteAddress?: string | undefined;
-  readonly appName?: string | undefined;
-  /** The time for `DATE_*` constraints. Default: the snapshot's `now`. */
-  readonly currentTime?: Date | string | undefined;
-  readonly properties?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/**
- * The `environment` of a context, which constraints compare. It does not choose the environment of the evaluation: the
- * options do. Therefore a context with `environment` must name another member, too, and options in the place of a context
- * are a type error.
- *
- * @typeParam Other the names of the other members
- */
-export type ContextEnvironment<Other extends PropertyKey> =
-  | { readonly environment?: undefined }
-  | ({ readonly environment?: string | undefined } & { [Name in Other]: PassEnvironmentAsOption<Name> }[Other]);
-
-/** A context with this member. The compiler shows the name where a context has only an `environment`. */
-export type PassEnvironmentAsOption<Name extends PropertyKey> = { readonly [_ in Name]: unknown };
-
 /**
  * The user and circumstances that a flag is evaluated for. Constraints and stickiness name a member, or else an own
  * member of `properties`. Values are compared as text. Evaluation does not throw, whatever the context holds.
@@ -76,7 +51,35 @@ export type PassEnvironmentAsOption<Name extends PropertyKey> = { readonly [_ in
  * @example
  * const context: EvaluationContext = { userId: '7', environment: 'staging', properties: { plan: 'pro' } };
  */
-export type EvaluationContext = ContextMembers & ContextEnvironment<keyof ContextMembers>;
+export interface EvaluationContext {
+  readonly userId?: string | number | undefined;
+  readonly sessionId?: string | number | undefined;
+  readonly remoteAddress?: string | undefined;
+  readonly appName?: string | undefined;
+  /** Constraints compare it. It does not choose the environment of the evaluation: the options do. */
+  readonly environment?: string | undefined;
+  /** The time for `DATE_*` constraints. Default: the snapshot's `now`. */
+  readonly currentTime?: Date | string | undefined;
+  readonly properties?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * A context, as evaluation takes it. One that has nothing but an `environment` is a type error: it is meant as options.
+ *
+ * @typeParam Given inferred from the call
+ */
+export type ContextArgument<Given, Context = EvaluationContext> = [Given] extends [never]
+  ? Given
+  : 'environment' extends keyof Given
+    ? keyof Given extends 'environment'
+      ? PassEnvironmentAsOption
+      : Context
+    : Context;
+
+/** A context without `environment`. The compiler shows the name where a context has nothing else. */
+export type PassEnvironmentAsOption = {
+  readonly [Name in Exclude<keyof EvaluationContext, 'environment'>]?: EvaluationContext[Name];
+};
 
 /**
  * How ids and group ids are encoded before hashing. ASCII text gives the same hash in both.
@@ -351,7 +354,7 @@ export interface Evaluator {
    * @example
    * if (flags.isEnabled('checkout', { userId: '7' })) showNewCheckout();
    */
-  isEnabled(flag: string, context?: EvaluationContext, options?: EvaluationOptions): boolean;
+  isEnabled<Given>(flag: string, context?: ContextArgument<Given>, options?: EvaluationOptions): boolean;
 
   /**
    * Returns the variant of a flag for a context.
@@ -363,7 +366,7 @@ export interface Evaluator {
    * @example
    * const { name, payload } = flags.getVariant('checkout', { userId: '7' });
    */
-  getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): EvaluatedVariant;
+  getVariant<Given>(flag: string, context?: ContextArgument<Given>, options?: VariantOptions): EvaluatedVariant;
 
   /**
    * Returns the payload of a flag's variant for a context: text for `string` and `csv`, a number for `number`, the
@@ -377,7 +380,7 @@ export interface Evaluator {
    * @example
    * const limits = flags.getPayload('limits', { userId: '7' }, { fallback: { requests: 10 } });
    */
-  getPayload(flag: string, context?: EvaluationContext, options?: PayloadOptions): unknown;
+  getPayload<Given>(flag: string, context?: ContextArgument<Given>, options?: PayloadOptions): unknown;
 
   /**
    * Binds a context to the current state, for example for one request. All results are consistent with each other.
@@ -388,7 +391,7 @@ export interface Evaluator {
    * const mine = flags.forContext({ userId: '7' });
    * if (mine.isEnabled('checkout')) render(mine.getVariant('checkout'));
    */
-  forContext(context: EvaluationContext, options?: EnvironmentChoice): ContextualFlags;
+  forContext<Given>(context: ContextArgument<Given>, options?: EnvironmentChoice): ContextualFlags;
 
   /**
    * Explains why a flag is on or off for a context. Counts nothing.
@@ -398,7 +401,7 @@ export interface Evaluator {
    * @example
    * const { reason, strategies } = flags.explain('checkout', { userId: '7' });
    */
-  explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): FlagExplanation;
+  explain<Given>(flag: string, context?: ContextArgument<Given>, options?: EnvironmentChoice): FlagExplanation;
 
   /**
    * Evaluates all flags that are not archived, in name order. Counts nothing.
@@ -408,7 +411,7 @@ export interface Evaluator {
    * @example
    * const enabled = flags.evaluateAll({ userId: '7' }).filter((flag) => flag.enabled);
    */
-  evaluateAll(context: EvaluationContext, options?: EnvironmentChoice): readonly EvaluatedFlag[];
+  evaluateAll<Given>(context: ContextArgument<Given>, options?: EnvironmentChoice): readonly EvaluatedFlag[];
 }
 
 /** The evaluation that needs no storage: what an engine and a follower have in common. */

@@ -1,9 +1,9 @@
 import type { ChangeSetRef, FlagRef, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { PartDifference } from '../base/parts.js';
 import type {
+  ContextArgument,
   EnvironmentChoice,
   EvaluatedVariant,
-  EvaluationContext,
   EvaluationOptions,
   FlagExplanation,
   VariantOptions,
@@ -50,9 +50,13 @@ export interface DocumentDifference {
 export interface FlagsView {
   /** `lastSeenAt` is null, because the log has no metrics. `revision` is that of the last event. */
   getFlag(ref: FlagRef): Promise<FlagDetail>;
-  isEnabled(flag: string, context?: EvaluationContext, options?: EvaluationOptions): Promise<boolean>;
-  getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): Promise<EvaluatedVariant>;
-  explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): Promise<FlagExplanation>;
+  isEnabled<Given>(flag: string, context?: ContextArgument<Given>, options?: EvaluationOptions): Promise<boolean>;
+  getVariant<Given>(
+    flag: string,
+    context?: ContextArgument<Given>,
+    options?: VariantOptions,
+  ): Promise<EvaluatedVariant>;
+  explain<Given>(flag: string, context?: ContextArgument<Given>, options?: EnvironmentChoice): Promise<FlagExplanation>;
 }
 
 /** Operations that read the past. */

@@ -66,3 +66,12 @@ it('costs the compiler little per declared flag', () => {
   // Constant per flag: a quadratic type would need hundreds of times as many.
   expect(instantiations / 500).toBeLessThan(200);
 });
+
+it('tells in one line that an environment is an option', () => {
+  const misplaced = "flags.isEnabled('f0', { environment: 'production' });";
+  const { errors } = check(`${programWith(2)} ${misplaced}`);
+  // A message of several lines would be an object.
+  expect(errors).toEqual([
+    "Object literal may only specify known properties, and 'environment' does not exist in type 'PassEnvironmentAsOption'.",
+  ]);
+});

@@ -142,6 +142,9 @@ flags.getPayload('banner', { environment: 'production' });
 flags.explain('checkout', { environment: 'production' });
 // @ts-expect-error: these are options
 flags.forContext({ environment: 'production' });
+declare const options: { readonly environment: string };
+// @ts-expect-error: these are options
+flags.isEnabled('checkout', options);
 flags.isEnabled('checkout', { userId: '7', environment: 'staging' });
 flags.isEnabled('checkout', { plan: 'pro', environment: 'staging' }, { environment: 'production' });
 flags.isEnabled('checkout', { properties: { plan: 'pro' }, environment: 'staging' });
@@ -213,6 +216,10 @@ plain.isEnabled('anything', ofRequest);
 declare const given: EvaluationContext;
 plain.isEnabled('anything', given);
 plain.isEnabled('anything', { ...given, userId: '7' });
+declare const either: { readonly userId: string } | { readonly sessionId: string };
+plain.isEnabled('anything', either);
+const forAny = <Context extends EvaluationContext>(context: Context) => plain.isEnabled('anything', context);
+forAny({ userId: '7' });
 plain.isEnabled('anything', { properties: { anything: 1 } }, { environment: 'anywhere' });
 expectType<unknown>()(plain.getPayload('anything'));
 expectType<string>()(plain.getVariant('anything').name);
