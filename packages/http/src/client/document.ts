@@ -183,9 +183,23 @@ type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
 export function inlinedFlagToWire(flag: FlagConfiguration, segments: SegmentsById) {
   const strategies = jsonArray(strategiesInUse(flag), (strategy) => {
     const { segments: _references, ...wire } = clientStrategyToWire(strategy);
-    return { ...wire, constraints: jsonArray(allConstraints(strategy, segments), clientConstraintToWire) };
+    return { ...wire, constraints: constraintsToWire(allConstraints(strategy, segments)) };
   });
   return { ...clientFlagToWire(flag), strategies };
+}
+
+function segmentToWire(segment: SegmentConfiguration) {
+  return { ...clientSegmentToWire(segment), constraints: constraintsToWire(segment.constraints) };
+}
+
+/** More values of a constraint are generated in pieces, because many clients may wait for the same segment. */
+const MANY_VALUES = 1000;
+
+function constraintsToWire(constraints: Iterable<ConstraintDefinition>) {
+  return jsonArray(constraints, (constraint) => {
+    const wire = clientConstraintToWire(constraint);
+    return wire.values.length > MANY_VALUES ? { ...wire, values: jsonArray(wire.values) } : wire;
+  });
 }
 
 function* allConstraints(strategy: StrategyDefinition, segments: SegmentsById): Generator<ConstraintDefinition> {
@@ -250,7 +264,7 @@ function featuresToWire({ flags, segments }: Selection, asked: ClientQuery, inli
   const query = { environment, project: projects, ...(namePrefix !== '' && { namePrefix }), tag };
   if (inlined) return { version: 2, features: jsonArray(flags, (flag) => inlinedFlagToWire(flag, inlined)), query };
   const features = jsonArray(flags, clientFlagToWire);
-  return { version: 2, features, segments: jsonArray(segments, clientSegmentToWire), query };
+  return { version: 2, features, segments: jsonArray(segments, segmentToWire), query };
 }
 
 function byId({ segments }: EnvironmentConfiguration): SegmentsById {

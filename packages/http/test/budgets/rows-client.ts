@@ -101,6 +101,7 @@ export const CLIENT_ROWS = {
   listClientFlags: [
     { name: 'older SDK, segments inlined', ...granted },
     { name: 'newer SDK', ...newer, ...granted },
+    ...together({ name: 'older SDK', ...granted }),
     ...together({ name: 'newer SDK', ...newer, ...granted }),
     {
       name: '50 sets of projects',
