@@ -17,11 +17,9 @@ import type {
   UsageSum,
 } from '../usage/port.js';
 import {
-  addCount,
   addDropped,
   applicationsOf,
   boundedSum,
-  type CountRow,
   DAY,
   decideAdmission,
   firstKept,
@@ -30,6 +28,7 @@ import {
   NOTHING_DROPPED,
   rowsOf,
 } from '../usage/rules.js';
+import { type HeldCount, type MemoryCounts, memoryCounts } from './counts.js';
 
 /** Rows of counts: databases have more room for them. */
 const MOST_ROWS: Readonly<Record<Resolution, number>> = {
@@ -57,12 +56,12 @@ const MOST_TEXT = 16_777_216;
  * effect.
  */
 export function memoryUsage(): UsageStorage {
-  const counts: Readonly<Record<Resolution, Map<string, CountRow>>> = {
-    second: new Map(),
-    minute: new Map(),
-    hour: new Map(),
-    day: new Map(),
-    ever: new Map(),
+  const counts: Readonly<Record<Resolution, MemoryCounts>> = {
+    second: memoryCounts(),
+    minute: memoryCounts(),
+    hour: memoryCounts(),
+    day: memoryCounts(),
+    ever: memoryCounts(),
   };
   const lastSeen = new Map<string, number>();
   const batches = new Map<string, number>();
@@ -78,7 +77,7 @@ export function memoryUsage(): UsageStorage {
       if (admitted.has(application) && !applications.register(registration)) reports += 1;
     }
     const rows = rowsOf(batch, admitted);
-    for (const row of rows.counts) addCount(counts[row.resolution], row);
+    for (const row of rows.counts) counts[row.resolution].add(row);
     for (const [flag, stop] of rows.lastSeen) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
     for (const instance of rows.instances) applications.see(instance, batch.at);
     for (const [application, names] of rows.droppedNames) applications.dropNames(application, names);
@@ -100,11 +99,11 @@ export function memoryUsage(): UsageStorage {
       .reduce((sum, removed) => sum + removed, 0);
   }
 
-  function unknownNames(): readonly CountRow[] {
-    return [...counts.ever.values()].filter(({ isUnknown }) => isUnknown);
+  function unknownNames(): readonly HeldCount[] {
+    return [...counts.ever.rows()].filter(({ isUnknown }) => isUnknown);
   }
 
-  function removeNames(names: readonly CountRow[]): number {
+  function removeNames(names: readonly HeldCount[]): number {
     if (names.length === 0) return 0;
     const removed = new Set(names.map(({ application, flag }) => JSON.stringify([application, flag])));
     removeWhere(['second', 'minute', 'ever'], ({ application, flag }) => {
@@ -119,16 +118,14 @@ export function memoryUsage(): UsageStorage {
     return applications.remove(name);
   }
 
-  function removeWhere(resolutions: readonly Resolution[], isRemoved: (row: CountRow) => boolean): void {
-    for (const resolution of resolutions) {
-      for (const [key, row] of counts[resolution]) if (isRemoved(row)) counts[resolution].delete(key);
-    }
+  function removeWhere(resolutions: readonly Resolution[], isRemoved: (row: HeldCount) => boolean): void {
+    for (const resolution of resolutions) counts[resolution].removeWhere(isRemoved);
   }
 
   /** Deletes rows beyond the bounds. Unknown names have a bound of their own. */
   function trimRows(resolution: Resolution): DroppedUsage {
-    const isName = ({ isUnknown }: CountRow) => resolution === 'ever' && isUnknown;
-    const rows = [...counts[resolution].values()];
+    const isName = ({ isUnknown }: HeldCount) => resolution === 'ever' && isUnknown;
+    const rows = [...counts[resolution].rows()];
     const excess = new Set(
       excessOf(
         rows.filter((row) => !isName(row)),
@@ -150,7 +147,7 @@ export function memoryUsage(): UsageStorage {
 
   return {
     record,
-    sum: (query) => sumOf(counts[query.resolution].values(), query),
+    sum: (query) => sumOf(counts[query.resolution].rows(), query),
     lastSeen: (flags) => new Map(flags.flatMap((flag) => lastSeenPair(lastSeen, flag))),
     applications: applications.list,
     forget(subject) {
@@ -211,11 +208,11 @@ function excessOf<Row extends Aged>(rows: readonly Row[], bound: number): readon
 }
 
 /** Sums rows by the members of `by`, each group once, in their order. */
-function sumOf<Key extends UsageKey>(rows: Iterable<CountRow>, query: SumQuery<Key>): UsageSum<Key>[] {
+function sumOf<Key extends UsageKey>(rows: Iterable<HeldCount>, query: SumQuery<Key>): UsageSum<Key>[] {
   const { by, limit = Number.POSITIVE_INFINITY } = query;
   const [first = 'flag'] = by;
   const isWanted = createFilter(query);
-  const wanted: CountRow[] = [];
+  const wanted: HeldCount[] = [];
   for (const row of rows) if (isWanted(row)) wanted.push(row);
   const parts = groupBy(wanted, (row) => row[first]);
   const sums: UsageSum[] = [];
@@ -226,7 +223,9 @@ function sumOf<Key extends UsageKey>(rows: Iterable<CountRow>, query: SumQuery<K
     for (const row of part) {
       const key = JSON.stringify(by.map((name) => row[name]));
       const { yes, no } = groups.get(key) ?? { yes: 0, no: 0 };
-      groups.set(key, { ...row, yes: boundedSum(yes, row.yes), no: boundedSum(no, row.no) });
+      const { flag, application, environment, variant, start } = row;
+      const keys = { flag, application, environment, variant, start };
+      groups.set(key, { ...keys, yes: boundedSum(yes, row.yes), no: boundedSum(no, row.no) });
     }
     const following = [...groups.values()].filter((sum) => !query.after || compareBy(by, sum, query.after) > 0);
     sums.push(...following.sort((one, other) => compareBy(by, one, other)));
@@ -238,7 +237,7 @@ function sumOf<Key extends UsageKey>(rows: Iterable<CountRow>, query: SumQuery<K
 }
 
 /** Returns a function that selects the rows that a query may sum. */
-function createFilter(query: SumQuery): (row: CountRow) => boolean {
+function createFilter(query: SumQuery): (row: HeldCount) => boolean {
   const { by, after, from = 0, until = Number.POSITIVE_INFINITY, flag, application, environment } = query;
   const [byVariant, byApplication] = [by.includes('variant'), by.includes('application')];
   const first = by.slice(0, 1);

@@ -158,10 +158,13 @@ function keyOf({ resolution, flag, application, environment, variant, start }: C
 export function addCount(counts: Map<string, CountRow>, row: CountRow): void {
   const key = keyOf(row);
   const known = counts.get(key);
-  if (known === undefined) {
-    counts.set(key, row);
-    return;
-  }
+  if (known === undefined) counts.set(key, row);
+  else mergeCount(known, row);
+}
+
+type Counted = Pick<CountRow, 'yes' | 'no' | 'at' | 'isPublic' | 'isUnknown'>;
+
+export function mergeCount(known: Counted, row: Counted): void {
   known.yes = boundedSum(known.yes, row.yes);
   known.no = boundedSum(known.no, row.no);
   known.at = Math.max(known.at, row.at);
