@@ -188,7 +188,8 @@ export function inlinedFlagToWire(flag: FlagConfiguration, segments: SegmentsByI
   return { ...clientFlagToWire(flag), strategies };
 }
 
-function segmentToWire(segment: SegmentConfiguration) {
+/** Converts a segment for clients with segment support. Long lists of values are generated in pieces. */
+export function segmentToWire(segment: SegmentConfiguration) {
   return { ...clientSegmentToWire(segment), constraints: constraintsToWire(segment.constraints) };
 }
 

@@ -1,7 +1,7 @@
 import { clientFlagToWire, clientSegmentToWire } from '@flags/core/integration';
 import { jsonArray, jsonOf, type Pieces } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
-import type { ClientDocument } from './document.js';
+import { type ClientDocument, segmentToWire } from './document.js';
 
 /** An event position: `eventId` counts within a channel, and `id` includes the channel's name. */
 interface EventPosition {
@@ -36,7 +36,7 @@ export async function* hydrationFrame({ flags, segments }: ClientDocument, { id,
   const [start, end] = envelopeOf('unleash-connected', id);
   yield start;
   const features = jsonArray(flags, clientFlagToWire);
-  yield* jsonOf({ type: 'hydration', eventId, features, segments: jsonArray(segments, clientSegmentToWire) });
+  yield* jsonOf({ type: 'hydration', eventId, features, segments: jsonArray(segments, segmentToWire) });
   yield end;
 }
 
