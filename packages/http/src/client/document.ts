@@ -176,25 +176,34 @@ const NEVER: ConstraintDefinition = { contextName: 'userId', operator: 'IN', val
 
 type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
 
+/** More values of a constraint are generated in pieces, because many clients may wait for the same ones. */
+const MANY_VALUES = 1000;
+
 /**
- * Converts a flag for clients without segment support. Each strategy includes the constraints of its segments, one by
+ * Converts a flag. For clients without segment support, each strategy includes the constraints of its segments, one by
  * one, because many strategies may share a large segment.
+ *
+ * @param inlined all segments, for such a client
  */
-export function inlinedFlagToWire(flag: FlagConfiguration, segments: SegmentsById) {
+export function flagToWire(flag: FlagConfiguration, inlined?: SegmentsById) {
+  if (!inlined && !hasManyValues(flag)) return clientFlagToWire(flag);
   const strategies = jsonArray(strategiesInUse(flag), (strategy) => {
-    const { segments: _references, ...wire } = clientStrategyToWire(strategy);
-    return { ...wire, constraints: constraintsToWire(allConstraints(strategy, segments)) };
+    const wire = clientStrategyToWire(strategy);
+    if (!inlined) return { ...wire, constraints: constraintsToWire(strategy.constraints ?? []) };
+    const { segments: _references, ...own } = wire;
+    return { ...own, constraints: constraintsToWire(allConstraints(strategy, inlined)) };
   });
   return { ...clientFlagToWire(flag), strategies };
 }
 
-/** Converts a segment for clients with segment support. Long lists of values are generated in pieces. */
+function hasManyValues({ strategies }: FlagConfiguration): boolean {
+  return strategies.some(({ constraints }) => constraints?.some(({ values = [] }) => values.length > MANY_VALUES));
+}
+
+/** Converts a segment for clients with segment support. */
 export function segmentToWire(segment: SegmentConfiguration) {
   return { ...clientSegmentToWire(segment), constraints: constraintsToWire(segment.constraints) };
 }
-
-/** More values of a constraint are generated in pieces, because many clients may wait for the same segment. */
-const MANY_VALUES = 1000;
 
 function constraintsToWire(constraints: Iterable<ConstraintDefinition>) {
   return jsonArray(constraints, (constraint) => {
@@ -253,7 +262,7 @@ export function clientFeature(
   if (!flag || !isSelected(flag, asked)) return undefined;
   return {
     keptAs: `${form} ${asked.environment} ${name} ${configuration.version}`,
-    generate: () => (form === 'inlined' ? inlinedFlagToWire(flag, byId(configuration)) : clientFlagToWire(flag)),
+    generate: () => flagToWire(flag, form === 'inlined' ? byId(configuration) : undefined),
     contents: () => featuresToWire({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) }, asked),
   };
 }
@@ -263,8 +272,8 @@ function featuresToWire({ flags, segments }: Selection, asked: ClientQuery, inli
   const { environment, projects, namePrefix, labels } = asked;
   const tag = labels?.map((label) => [SIMPLE, label]);
   const query = { environment, project: projects, ...(namePrefix !== '' && { namePrefix }), tag };
-  if (inlined) return { version: 2, features: jsonArray(flags, (flag) => inlinedFlagToWire(flag, inlined)), query };
-  const features = jsonArray(flags, clientFlagToWire);
+  if (inlined) return { version: 2, features: jsonArray(flags, (flag) => flagToWire(flag, inlined)), query };
+  const features = jsonArray(flags, (flag) => flagToWire(flag));
   return { version: 2, features, segments: jsonArray(segments, segmentToWire), query };
 }
 

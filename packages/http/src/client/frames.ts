@@ -1,7 +1,7 @@
 import { clientFlagToWire, clientSegmentToWire } from '@flags/core/integration';
 import { jsonArray, jsonOf, type Pieces } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
-import { type ClientDocument, segmentToWire } from './document.js';
+import { type ClientDocument, flagToWire, segmentToWire } from './document.js';
 
 /** An event position: `eventId` counts within a channel, and `id` includes the channel's name. */
 interface EventPosition {
@@ -35,7 +35,7 @@ function envelopeOf(event: string, id: string): readonly [start: string, end: st
 export async function* hydrationFrame({ flags, segments }: ClientDocument, { id, eventId }: EventPosition): Pieces {
   const [start, end] = envelopeOf('unleash-connected', id);
   yield start;
-  const features = jsonArray(flags, clientFlagToWire);
+  const features = jsonArray(flags, (flag) => flagToWire(flag));
   yield* jsonOf({ type: 'hydration', eventId, features, segments: jsonArray(segments, segmentToWire) });
   yield end;
 }

@@ -1,7 +1,7 @@
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
-import { inlinedFlagToWire } from '../../src/client/document.js';
+import { flagToWire } from '../../src/client/document.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
 import { collectPieces, jsonArray } from '../../src/messages/json.js';
 import { createHostApp } from '../host-app.js';
@@ -294,13 +294,29 @@ describe('inlined segments', () => {
       const { flags: stored } = flags.configuration();
       const [flag] = stored;
       if (!flag) throw new Error('no flag');
-      const json = await collectPieces(jsonArray([inlinedFlagToWire(flag, new Map())]), Number.POSITIVE_INFINITY);
+      const json = await collectPieces(jsonArray([flagToWire(flag, new Map())]), Number.POSITIVE_INFINITY);
       expect(JSON.parse(`${json}`)[0].strategies[0].constraints).toEqual([
         OWN,
         { contextName: 'userId', operator: 'IN', values: [], inverted: false, caseInsensitive: false },
       ]);
       expect(id).toBe(1);
     });
+  });
+
+  it('are the same for flags and segments with many values, which are generated in pieces', async () => {
+    const values = Array.from({ length: 1500 }, (_, number) => `user-${number}`);
+    const constraint = { contextName: 'userId', operator: 'IN', values } as const;
+    const { id } = await flags.createSegment({ name: 'many', constraints: [constraint] });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [constraint], segments: [id] });
+    const sent = { ...constraint, inverted: false, caseInsensitive: false };
+    const { body } = await request(app).get(FEATURES).set('Unleash-Client-Spec', '5.2.0').expect(200);
+    expect(body.features[0].strategies).toEqual([
+      { name: 'default', parameters: {}, constraints: [sent], segments: [id] },
+    ]);
+    expect(body.segments).toEqual([{ id, name: 'many', constraints: [sent] }]);
+    const { body: older } = await request(app).get(FEATURES).expect(200);
+    expect(older.features[0].strategies).toEqual([{ name: 'default', parameters: {}, constraints: [sent, sent] }]);
   });
 
   describe('a segment of 0.5 MiB in 200 strategies', () => {
