@@ -1,6 +1,11 @@
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
-import { type Actor, createFlagsRouter, type FlagsRouterOptions } from '../../express/src/index.js';
+import {
+  type Actor,
+  createFlagsRouter,
+  type FlagsRouterOptions,
+  type SessionRouterOptions,
+} from '../../express/src/index.js';
 import { EXPRESS_5, type ExpressVersion } from './express-versions.js';
 
 export const FLAGS = '/api/admin/projects/default/features';
@@ -9,6 +14,8 @@ export const FLAGS = '/api/admin/projects/default/features';
 export interface HostOptions<A extends Actor> {
   readonly version?: ExpressVersion;
   readonly router?: FlagsRouterOptions<A>;
+  /** Instead of `router`: for people and tokens. */
+  readonly sessions?: SessionRouterOptions<A>;
   readonly flags?: Partial<FlagsOptions>;
   /** Instead of the options of an engine: an engine. */
   readonly engine?: Flags;
@@ -26,12 +33,13 @@ export interface HostApp {
 
 /** A host application around the router, with an error handler that records errors. */
 export async function createHostApp<A extends Actor = Actor>(options: HostOptions<A> = {}): Promise<HostApp> {
-  const { version = EXPRESS_5, router, before = [], mount = '/' } = options;
+  const { version = EXPRESS_5, router, sessions, before = [], mount = '/' } = options;
   const flags = options.engine ?? (await createFlags({ storage: memoryStorage(), ...options.flags }));
   const faults: unknown[] = [];
   const app = version.express();
   for (const middleware of before) app.use(middleware);
-  app.use(mount, router ? createFlagsRouter(flags, router) : createFlagsRouter(flags, { auth: 'none' }));
+  if (sessions) app.use(mount, createFlagsRouter(flags, sessions));
+  else app.use(mount, router ? createFlagsRouter(flags, router) : createFlagsRouter(flags, { auth: 'none' }));
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     faults.push(error);
     response.status(500).json({ fault: String(error) });

@@ -111,6 +111,8 @@ export async function applyProposal(
 /** Applies a proposal, and ends it, in one commit. */
 async function applyNow(engine: ChangeEngine, proposal: ProposalState, by: ChangeContext): Promise<Proposal> {
   const { id, rollout, reason } = proposal;
+  // Before its changes are decided, which may be impossible by now. A repeated request finds an applied one.
+  if (proposal.state !== 'applied') rules.assertNotEnded(proposal, engine.now());
   let approval: SetApproval = () => false;
   // Members by name: a proposal cannot be applied with a bypass.
   const named = { ...(by.actor !== undefined && { actor: by.actor }), reason: by.reason ?? reason };

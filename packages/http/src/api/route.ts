@@ -412,6 +412,24 @@ export function takesBypass(route: Route): boolean {
   return isLogged(route) && !WITHOUT_BYPASS.has(route.permission ?? route.action);
 }
 
+/** Clients do not see these changes: texts, flags that are new or revived, which are off, and segments without strategies. */
+const UNSEEN: ReadonlySet<string> = new Set<Action>([
+  'createFlag',
+  'cloneFlag',
+  'reviveFlag',
+  'updateFlag',
+  'patchFlag',
+  'createSegment',
+  'deleteSegment',
+]);
+
+/** Whether the change of a route may need approval, by its document. Other routes declare the error in their rows. */
+export function mayNeedApproval(route: Route): boolean {
+  const { changes, permission, action } = route;
+  const isSeen = (changes === 'flag' || changes === 'segment') && !UNSEEN.has(permission ?? action);
+  return isSeen && takesBypass(route);
+}
+
 /** The id of the change set, which makes the request safe to repeat. */
 export const ID_HEADER = 'Idempotency-Key';
 

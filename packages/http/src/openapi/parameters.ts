@@ -63,6 +63,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   appName: { description: 'The name of the application.', error: 'application_not_found' },
   key: { description: 'The name of the flag.', error: 'flag_not_found' },
   id: { description: 'The id of the change set.', error: 'change_set_not_found' },
+  proposalId: { description: 'The id of the proposal.', error: 'proposal_not_found' },
   rolloutId: { description: 'The id of the rollout.', error: 'rollout_not_found' },
   scheduleId: { description: 'The id of the schedule.', error: 'schedule_not_found' },
   token: { description: 'The id or the secret of the token.', error: 'token_not_found' },

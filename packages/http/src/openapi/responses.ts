@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { isRepeatable, type Route, TOO_LARGE } from '../api/route.js';
+import { isRepeatable, mayNeedApproval, type Route, TOO_LARGE } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
 import { ERROR_KINDS, type HttpErrorCode } from '../messages/errors.js';
 import { DEPTH_HEADER } from '../source.js';
@@ -74,6 +74,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(body ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
     ...(body && access === 'admin' ? TOO_LARGE : []),
     ...(changes === 'flag' && names.includes('featureName') ? (['flag_archived'] as const) : []),
+    ...(mayNeedApproval(route) ? (['approval_required'] as const) : []),
     ...(ifMatch ? (['revision_mismatch'] as const) : []),
     ...(isWrite ? (['too_much_contention', 'outcome_unknown'] as const) : []),
     ...(isRepeatable(route) ? (['id_taken'] as const) : []),

@@ -39,6 +39,7 @@ const IMPORT_ERRORS: readonly ErrorCode[] = [
   'dependency_cycle',
   'dependency_too_deep',
   'last_owner',
+  'approval_required',
   'change_set_too_large',
 ];
 

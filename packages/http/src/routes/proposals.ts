@@ -157,6 +157,18 @@ async function findReadable({ flags, principal }: Asker, id: string, action: Act
   return proposal;
 }
 
+/** The refusals of a rollout that is proposed. */
+const ROLLOUT_ERRORS: readonly ErrorCode[] = ['environment_disabled', 'rollout_exists'];
+
+/** The default project stays protected, and only a flag itself makes a cycle: such changes cannot even be proposed. */
+const NEVER_PROPOSED: readonly ErrorCode[] = ['project_protected', 'dependency_cycle'];
+
+/** The refusals of changes that were possible when they were proposed. */
+const LATER_ERRORS: readonly ErrorCode[] = [
+  ...CHANGE_ERRORS.filter((code) => !NEVER_PROPOSED.includes(code)),
+  ...ROLLOUT_ERRORS,
+];
+
 interface Decision {
   readonly name: 'approveProposal' | 'rejectProposal' | 'withdrawProposal';
   readonly path: 'approve' | 'reject' | 'withdraw';
@@ -171,7 +183,7 @@ const DECISIONS: readonly Decision[] = [
     path: 'approve',
     permission: 'decideProposal',
     summary: 'Approve what a proposal would do now, as somebody else than its author',
-    errors: ['own_proposal', ...CHANGE_ERRORS],
+    errors: ['own_proposal', ...LATER_ERRORS],
   },
   {
     name: 'rejectProposal',
@@ -219,9 +231,6 @@ async function askForProposed(asking: ReturnType<typeof createAsking>, body: unk
   // The engine refuses a proposal of both.
   return unchecked<NewProposal>(withoutUndefined({ rollout, changes }));
 }
-
-/** The refusals of a rollout that is proposed. */
-const ROLLOUT_ERRORS: readonly ErrorCode[] = ['environment_disabled', 'rollout_exists'];
 
 /** Changes that wait for the approval of other people. */
 export const proposalRoutes: readonly Route[] = [
@@ -277,7 +286,7 @@ export const proposalRoutes: readonly Route[] = [
     heavy: 'read',
     waits: true,
     async handle({ params, ...request }) {
-      return { body: proposalToWire(await findReadable(request, params.proposalId, 'getProposal')) };
+      return revised(await findReadable(request, params.proposalId, 'getProposal'), proposalToWire);
     },
   }),
   ...DECISIONS.map(decisionRoute),
@@ -286,14 +295,7 @@ export const proposalRoutes: readonly Route[] = [
     summary: 'Apply an approved proposal as one change set, now or at a time',
     body: { schema: BODIES.applyProposal, required: false, checkedBy: 'core' },
     reply: proposalSchema,
-    errors: [
-      ...CHANGE_ERRORS,
-      ...ROLLOUT_ERRORS,
-      'proposal_not_open',
-      'proposal_lapsed',
-      'approval_required',
-      'schedules_disabled',
-    ],
+    errors: [...LATER_ERRORS, 'proposal_not_open', 'proposal_lapsed', 'approval_required', 'schedules_disabled'],
     heavy: 'change',
     changes: 'proposal',
     async handle({ params, body, context, ...request }) {

@@ -163,7 +163,8 @@ function moveRoute({ name, path, summary, body, move }: Move): Route {
     summary,
     ...(body && { body }),
     reply: rolloutSchema,
-    errors: ['rollout_not_active'],
+    // A step that waits for a person was approved with the rollout. One that cuts a hold short was not.
+    errors: ['rollout_not_active', ...(path === 'advance' ? (['approval_required'] as const) : [])],
     changes: 'rollout',
     async handle({ params, context, body: sent, ...request }: Moving) {
       const asking = createAsking({ ...request, context }, { action: 'changeRollout' });

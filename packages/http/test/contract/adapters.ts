@@ -1,9 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Flags } from '@flags/core';
 import type { Express } from 'express';
 import { serve } from '../../../follower/test/servers.js';
 import { type FetchHandler, toFetchHandler } from '../../src/adapters/fetch.js';
 import { toNodeHandler } from '../../src/adapters/node.js';
+import type { Actor } from '../../src/auth/auth.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
 import type { ExpressVersion } from '../express-versions.js';
 import { type Place, startFollowers } from '../followers.js';
@@ -27,10 +28,26 @@ export interface Mounted {
   readonly stop?: () => Promise<void>;
 }
 
+/** Rows of people name the user in this header. All others have a token. */
+export const USER_HEADER = 'x-user';
+
+type Authenticated<Native> = { readonly session: (request: Native) => Actor | null; readonly tokens: true };
+
+function peopleAndTokens<Native>(userOf: (request: Native) => unknown): Authenticated<Native> {
+  const session = (request: Native) => {
+    const name = userOf(request);
+    return typeof name === 'string' ? { name } : null;
+  };
+  return { session, tokens: true };
+}
+
+const userOfNode = ({ headers }: IncomingMessage) => headers[USER_HEADER];
+const userOfFetch = ({ headers }: Request) => headers.get(USER_HEADER);
+
 export function expressAdapter(version: ExpressVersion): Adapter {
   return {
     title: `Express ${version.major}`,
-    mount: (flags) => createHostApp({ version, router: { auth: 'token' }, engine: flags }),
+    mount: (flags) => createHostApp({ version, sessions: { auth: peopleAndTokens(userOfNode) }, engine: flags }),
   };
 }
 
@@ -39,7 +56,7 @@ export const NODE_ADAPTER: Adapter = {
   async mount(flags) {
     const faults: unknown[] = [];
     const onUnexpectedError = (error: unknown) => void faults.push(error);
-    const handler = toNodeHandler(createFlagsApi(flags, { auth: 'token' }), { onUnexpectedError });
+    const handler = toNodeHandler(createFlagsApi(flags, { auth: peopleAndTokens(userOfNode) }), { onUnexpectedError });
     return { app: createServer((request, response) => void handler(request, response)), faults };
   },
 };
@@ -48,7 +65,7 @@ export const FETCH_ADAPTER: Adapter = {
   title: 'the Fetch API',
   async mount(flags) {
     const ip = () => '127.0.0.1';
-    return { app: toFetchHandler(createFlagsApi(flags, { auth: 'token' }), { ip }), faults: [] };
+    return { app: toFetchHandler(createFlagsApi(flags, { auth: peopleAndTokens(userOfFetch) }), { ip }), faults: [] };
   },
 };
 

@@ -37,10 +37,11 @@ const FORMATS = {
 
 const checks = new Map<string, DocumentedCheck>();
 
-/** A check that the OpenAPI document of a token-protected router describes a response. */
+/** A check that the OpenAPI document describes a response of a router for people and tokens. */
 export function documentedCheckOf({ settings }: Pick<Flags, 'settings'>): DocumentedCheck {
   const key = JSON.stringify(settings);
-  const document = () => openApiDocument({ groups: GROUPS, schemas: inputSchemas(settings), settings, auth: 'token' });
+  const document = () =>
+    openApiDocument({ groups: GROUPS, schemas: inputSchemas(settings), settings, auth: 'session' });
   const check = checks.get(key) ?? createDocumentedCheck(document());
   checks.set(key, check);
   return check;

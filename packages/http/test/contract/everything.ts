@@ -13,6 +13,8 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     usage: (await flags.listSeenFlags()).items,
     schedules: (await flags.listSchedules()).items,
     rollouts: (await flags.listRollouts()).items,
+    proposals: (await flags.listProposals()).items,
+    approvalPolicy: await flags.getApprovalPolicy(),
     applications: (await flags.listApplications()).items,
     consumers: (await flags.listConsumers()).items.map(({ name, position }) => ({ name, position })),
   };

@@ -66,3 +66,6 @@ export const reported: Step = inOrder(
       counts: { checkout: { yes: 8, no: 2 } },
     }),
 );
+
+/** What clients of production see needs approval, unless flags only go off. */
+export const protecting: Step = (flags) => flags.setApprovalPolicy({ environments: { production: { required: 1 } } });

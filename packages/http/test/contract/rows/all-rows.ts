@@ -20,6 +20,9 @@ import { ofrepRows } from './ofrep.js';
 import { pageRows } from './pages.js';
 import { playgroundRows } from './playground.js';
 import { projectRows } from './projects.js';
+import { proposalDecisionRows } from './proposal-decisions.js';
+import { proposalRefusals } from './proposal-refusals.js';
+import { proposalRows } from './proposals.js';
 import { rolloutRows } from './rollouts.js';
 import { scheduleRows } from './schedules.js';
 import { segmentRows } from './segments.js';
@@ -59,6 +62,9 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...consumerRows,
   ...scheduleRows,
   ...rolloutRows,
+  ...proposalRows,
+  ...proposalDecisionRows,
+  ...proposalRefusals,
   ...changeRows,
   ...definitionRows,
   ...pageRows,

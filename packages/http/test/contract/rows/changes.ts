@@ -14,6 +14,7 @@ import {
   owned,
   PRODUCTION,
   PROJECT,
+  protecting,
   ROLLOUT,
   shop,
   staffed,
@@ -87,6 +88,7 @@ const TARGETS: readonly Target[] = [
   { endpoint: 'planChanges', path: `${CHANGES}/plan` },
   { endpoint: 'previewChanges', path: `${CHANGES}/preview`, rest: QUESTION },
   { endpoint: 'createSchedule', path: '/api/admin/schedules', rest: { at: LATER } },
+  { endpoint: 'createProposal', path: '/api/admin/proposals', rest: { reason: 'Launch' } },
 ];
 
 const refusals: readonly Row[] = TARGETS.flatMap(({ endpoint, path, rest }) => [
@@ -431,6 +433,13 @@ const reading: readonly Row[] = [
 ];
 
 const undoing: readonly Row[] = [
+  {
+    endpoint: 'undoChange',
+    name: 'refuses to switch a flag on without the approval that it needs',
+    given: inOrder(enabled, (flags) => flags.apply([{ ...ENABLE, op: 'disable' }], { id: ID }), protecting),
+    request: { method: 'POST', path: `${CHANGES}/${ID}/undo` },
+    expect: { status: 409, code: 'approval_required' },
+  },
   {
     endpoint: 'undoChange',
     name: 'reverts a change set',

@@ -1,7 +1,18 @@
 import type { Definitions } from '@flags/core';
 import type { PossibleCode } from '../../../src/openapi/responses.js';
 import { inOrder, type Row, type Step } from '../row.js';
-import { CHECKOUT, checkout, DEFAULT, enabled, NOW, owned, PRODUCTION, shop, withStrategy } from '../states.js';
+import {
+  CHECKOUT,
+  checkout,
+  DEFAULT,
+  enabled,
+  NOW,
+  owned,
+  PRODUCTION,
+  protecting,
+  shop,
+  withStrategy,
+} from '../states.js';
 
 const EXPORT = '/api/admin/export';
 const IMPORT = '/api/admin/import';
@@ -49,6 +60,13 @@ const REFUSALS: readonly (readonly [code: PossibleCode, status: number, document
 ];
 
 export const definitionRows: readonly Row[] = [
+  {
+    endpoint: 'importDefinitions',
+    name: 'refuses a document that needs approval, and changes nothing',
+    given: protecting,
+    request: { method: 'POST', path: IMPORT, body: { definitions } },
+    expect: { status: 409, code: 'approval_required' },
+  },
   {
     endpoint: 'exportDefinitions',
     name: 'shows everything as one document',

@@ -1,5 +1,8 @@
-import { ID_HEADER, isRepeatable, type Route } from '../../../src/api/route.js';
+import type { Flags } from '@flags/core';
+import { ID_HEADER, isRepeatable, mayNeedApproval, type Route } from '../../../src/api/route.js';
+import type { PossibleCode } from '../../../src/openapi/responses.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
+import { USER_HEADER } from '../adapters.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
 import { actionOf } from '../endpoints.js';
 import { type Expectation, inOrder, type Row, type RowRequest, type Step } from '../row.js';
@@ -24,18 +27,18 @@ function refusalsOf(route: Route, sample: Row): readonly Row[] {
     expect: expected,
   });
   return [
-    variation('refuses callers without a token', withHeader('authorization', undefined), {
+    variation('refuses callers without a token', authorizedBy(undefined), {
       status: 401,
       code: 'unauthenticated',
       headers: { 'www-authenticate': 'Bearer' },
     }),
-    variation('lets nobody in with an unknown token', withHeader('authorization', 'Bearer *:*.unknown'), {
+    variation('lets nobody in with an unknown token', authorizedBy('Bearer *:*.unknown'), {
       status: 401,
       code: 'unauthenticated',
       headers: { 'www-authenticate': 'Bearer' },
     }),
     {
-      ...variation('refuses a token of another kind', withHeader('authorization', otherToken(route)), {
+      ...variation('refuses a token of another kind', authorizedBy(otherToken(route)), {
         status: 403,
         code: 'forbidden',
       }),
@@ -43,6 +46,7 @@ function refusalsOf(route: Route, sample: Row): readonly Row[] {
     },
     ...(route.body === undefined ? [] : bodyRefusals(variation)),
     ...(route.ifMatch === undefined ? [] : [staleState(variation)]),
+    ...(mayNeedApproval(route) && !isWritten(route, 'approval_required') ? [unapproved(route, sample, variation)] : []),
     ...(isRepeatable(route) ? [takenId(route, sample, variation)] : []),
     ...(route.path.includes(':') ? [undecodablePath(route, sample, variation)] : []),
   ];
@@ -69,6 +73,34 @@ function staleState(variation: Variation): Row {
   });
 }
 
+function isWritten({ action }: Route, code: PossibleCode): boolean {
+  return WRITTEN_ROWS.some(({ endpoint, expect }) => actionOf(endpoint) === action && expect.code === code);
+}
+
+/** Clients of every environment would see the change. */
+function unapproved({ action }: Route, { given }: Row, variation: Variation): Row {
+  const refused = variation('refuses a change that needs approval', {}, { status: 409, code: 'approval_required' });
+  const visible: Step = (flags) => makeVisible(flags, action !== 'enable');
+  return { ...refused, given: inOrder(...(given ? [given] : []), visible, protectEverything) };
+}
+
+/** Lets every flag use every segment, and switches it on. */
+async function makeVisible(flags: Flags, isOn: boolean): Promise<void> {
+  const segments = (await flags.listSegments()).items.map(({ id }) => id);
+  for (const { name: flag } of (await flags.getProject(DEFAULT)).flags) {
+    for (const { name: environment } of flags.settings.environments) {
+      const ref = { ...DEFAULT, flag, environment };
+      await flags.addStrategy(ref, { name: 'default', segments });
+      if (isOn) await flags.enable(ref);
+    }
+  }
+}
+
+async function protectEverything(flags: Flags): Promise<void> {
+  const environments = flags.settings.environments.map(({ name }) => [name, { required: 1 }] as const);
+  await flags.setApprovalPolicy({ environments: Object.fromEntries(environments) });
+}
+
 function takenId({ action }: Route, { given, request: { body } }: Row, variation: Variation): Row {
   const { id: named } = Object(body) as { readonly id?: unknown };
   // The body of a change set may have the id too, and then it is the same. Other documents have ids of their own.
@@ -83,6 +115,10 @@ function takenId({ action }: Route, { given, request: { body } }: Row, variation
       return flags.createSchedule([{ op: 'createFlag', ref: DEFAULT, input: { name: 'taken' } }], { id, at });
     }
     const ref = { ...PRODUCTION, strategy: strategyId(1) };
+    if (action === 'createProposal') {
+      const changes = [{ op: 'createFlag', ref: DEFAULT, input: { name: 'taken' } }] as const;
+      return flags.createProposal({ changes }, { id, reason: 'Taken' });
+    }
     if (action === 'startRollout') return flags.startRollout(ref, { steps: [{ rollout: 1 }] }, { id });
     return flags.createFlag(DEFAULT, { name: 'taken' }, { id });
   };
@@ -97,6 +133,11 @@ function undecodablePath({ path }: Route, { request }: Row, variation: Variation
     { path: parts.join('/') },
     { status: 400, code: 'invalid_input' },
   );
+}
+
+/** Without the user of rows of people. */
+function authorizedBy(authorization: string | undefined): Partial<RowRequest> {
+  return { headers: { authorization, [USER_HEADER]: undefined } };
 }
 
 function withHeader(name: string, value: string | undefined): Partial<RowRequest> {

@@ -134,7 +134,7 @@ export const eventRows: readonly Row[] = [
       unchanged: true,
       body: {
         version: VERSION,
-        auth: 'token',
+        auth: 'session',
         actor: 'administrator',
         environments: [
           { name: 'development', displayName: 'Development' },
@@ -154,13 +154,13 @@ export const eventRows: readonly Row[] = [
     endpoint: 'getSession',
     name: 'shows a caller without access only how to sign in',
     request: { method: 'GET', path: '/api/admin/session?project=default', headers: { authorization: undefined } },
-    expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'token' } },
+    expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'session' } },
   },
   {
     endpoint: 'getSession',
     name: 'shows a client no more either',
     request: { method: 'GET', path: '/api/admin/session', headers: { authorization: CLIENT_SECRET } },
-    expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'token' } },
+    expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'session' } },
   },
   {
     endpoint: 'getSession',

@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
 import { ADMIN_SECRET } from '../contract-host.js';
 import { inOrder, type Row, type Step } from '../row.js';
-import { archived, CHECKOUT, enabled, NOW, PRODUCTION, strategyId, withStrategy } from '../states.js';
+import { archived, CHECKOUT, enabled, NOW, PRODUCTION, protecting, strategyId, withStrategy } from '../states.js';
 
 const ROLLOUTS = '/api/admin/rollouts';
 const ID = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a03';
@@ -33,6 +33,7 @@ const RUNNING = {
   since: NOW,
   nextAt: new Date(Date.parse(NOW) + HOUR).toISOString(),
   guarded: false,
+  approval: null,
   author: { name: 'administrator', tokenId: expect.any(String), tokenType: 'admin' },
   createdAt: NOW,
   reason: 'Launch',
@@ -53,6 +54,13 @@ const percentageOf = async (flags: Flags) =>
 const hasPercentage = (expected: number) => async (flags: Flags) => expect(await percentageOf(flags)).toBe(expected);
 
 const starting: readonly Row[] = [
+  {
+    endpoint: 'startRollout',
+    name: 'refuses a rollout that needs approval',
+    given: inOrder(enabled, protecting),
+    request: { method: 'POST', path: ROLLOUTS, body: BODY },
+    expect: { status: 409, code: 'approval_required' },
+  },
   {
     endpoint: 'startRollout',
     name: 'takes the first step',
@@ -201,6 +209,13 @@ const MOVES = [
 ] as const;
 
 const moving: readonly Row[] = [
+  {
+    endpoint: 'advanceRollout',
+    name: 'refuses to cut a hold short, which nobody has approved',
+    given: inOrder(started, protecting),
+    request: { method: 'POST', path: `${ROLLOUTS}/${ID}/advance` },
+    expect: { status: 409, code: 'approval_required' },
+  },
   {
     endpoint: 'pauseRollout',
     name: 'pauses a rollout',

@@ -1,7 +1,7 @@
 import type { Change, Flags } from '@flags/core';
 import { ADMIN_SECRET } from '../contract-host.js';
 import { inOrder, type Row, type Step } from '../row.js';
-import { CHECKOUT, DEFAULT, NOW, PRODUCTION, withStrategy } from '../states.js';
+import { CHECKOUT, DEFAULT, NOW, PRODUCTION, protecting, withStrategy } from '../states.js';
 
 const SCHEDULES = '/api/admin/schedules';
 const ID = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a02';
@@ -36,6 +36,7 @@ const LISTED = {
   reason: 'Launch',
   flags: [CHECKOUT],
   environments: ['production'],
+  proposal: null,
   endedAt: null,
   lateBy: null,
   changeSet: null,
@@ -46,6 +47,13 @@ const SCHEDULE = { ...LISTED, changes: [ENABLE] };
 const stateOf = async (flags: Flags) => (await flags.getSchedule({ schedule: ID })).state;
 
 const making: readonly Row[] = [
+  {
+    endpoint: 'createSchedule',
+    name: 'refuses changes that need approval',
+    given: inOrder(withStrategy, protecting),
+    request: { method: 'POST', path: SCHEDULES, body: { changes: [ENABLE], at: later(1) } },
+    expect: { status: 409, code: 'approval_required' },
+  },
   {
     endpoint: 'createSchedule',
     name: 'plans changes for later',

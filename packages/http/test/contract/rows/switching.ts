@@ -1,8 +1,24 @@
 import type { Flags } from '@flags/core';
-import type { Row } from '../row.js';
-import { archived, CHECKOUT, enabled, FEATURES, FLAG, PROJECTS, shop, UNKNOWN_FLAG, withStrategy } from '../states.js';
+import { inOrder, type Row } from '../row.js';
+import {
+  archived,
+  CHECKOUT,
+  DEFAULT,
+  enabled,
+  FEATURES,
+  FLAG,
+  PRODUCTION,
+  PROJECTS,
+  protecting,
+  shop,
+  UNKNOWN_FLAG,
+  withStrategy,
+} from '../states.js';
 
 const ENVIRONMENT = `${FLAG}/environments/production`;
+
+/** On while checkout is off. */
+const OLD = { ...PRODUCTION, flag: 'old' };
 
 async function expectEnabled(flags: Flags, production: boolean): Promise<void> {
   const { environments } = await flags.getFlag(CHECKOUT);
@@ -59,6 +75,20 @@ const ownRows: readonly Row[] = [
     given: withStrategy,
     request: { method: 'POST', path: `${FLAG}/environments/development/on` },
     expect: { status: 409, code: 'environment_has_no_strategies' },
+  },
+  {
+    endpoint: 14,
+    name: 'refuses to switch off a flag whose child would go on, which needs approval',
+    given: inOrder(
+      enabled,
+      (flags) => flags.createFlag(DEFAULT, { name: 'old' }),
+      (flags) => flags.addDependency(OLD, { flag: 'checkout', enabled: false }),
+      (flags) => flags.addStrategy(OLD, { name: 'default' }),
+      (flags) => flags.enable(OLD),
+      protecting,
+    ),
+    request: { method: 'POST', path: `${ENVIRONMENT}/off` },
+    expect: { status: 409, code: 'approval_required' },
   },
   {
     endpoint: 14,
