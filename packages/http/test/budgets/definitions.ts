@@ -194,6 +194,7 @@ export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSi
   }
   await makeSchedules(storage, flags, size);
   await makeRollouts(storage, flags, size);
+  await makeProposals(storage, flags, size);
   await reportUsage(flags, size);
   await inventApplications(flags, size.invented);
 }
@@ -224,6 +225,12 @@ async function makeLargeEvents(flags: Flags, count: number): Promise<void> {
     await flags.updateStrategy({ ...place, strategy: id }, { name: 'default', constraints });
   }
 }
+
+/** Approvals need people: requests without a token name one. */
+export const USER_HEADER = 'x-user';
+
+/** One to read, and one for each decision. */
+export const LARGE_PROPOSALS = Array.from({ length: 5 }, (_, index) => strategyId(300_000 + index));
 
 /** The largest of the pending ones has nearly 1 MiB. */
 async function makeSchedules(storage: FlagsStorage, flags: Flags, { schedules }: StoreSize): Promise<void> {
@@ -263,6 +270,29 @@ async function makeRollouts(storage: FlagsStorage, flags: Flags, { schedules }: 
       const body = { ...(template?.body as object), id: own, ref: { ...place, strategy: own }, ...ends };
       const { v: _v, original: _original, hash: _hash, ...summary } = { v: 1, original: null, hash: '', ...body };
       return { key: { ...key, id: own }, expected: 0, parent: isActive ? 'open' : 'ended', body, summary };
+    });
+    await storage.commit({ writes, events: [] });
+  }
+}
+
+/** Proposals of nearly 1 MiB for the routes of one, and a tenth of the schedules: as many are open as have ended. */
+async function makeProposals(storage: FlagsStorage, flags: Flags, { schedules }: StoreSize): Promise<void> {
+  const ref = { ...DEFAULT, flag: flagName(33) };
+  const describing = { op: 'updateFlag', ref, input: { description: 'd'.repeat(10_000) } } as const;
+  const changes = Array(90).fill(describing);
+  for (const id of LARGE_PROPOSALS) await flags.createProposal({ changes }, { id, reason: 'Texts' });
+  const { id } = await flags.createProposal({ changes: [describing] }, { reason: 'Text' });
+  const key = { kind: 'proposal', id };
+  const template = await storage.get(key);
+  const open = Math.min(schedules / 10, LIMITS.openProposals - 100);
+  for (let first = 0; first < 2 * open; first += 500) {
+    const writes = Array.from({ length: Math.min(500, 2 * open - first) }, (_, index) => {
+      const own = strategyId(100_000 + first + index);
+      const isOpen = first + index < open;
+      const ends = isOpen ? {} : { state: 'withdrawn', endedAt: new Date().toISOString() };
+      const body = { ...(template?.body as object), id: own, ...ends };
+      const { v: _v, changes: _changes, hash: _hash, ...summary } = { v: 1, changes: [], hash: '', ...body };
+      return { key: { ...key, id: own }, expected: 0, parent: isOpen ? 'open' : 'ended', body, summary };
     });
     await storage.commit({ writes, events: [] });
   }

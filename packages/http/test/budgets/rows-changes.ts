@@ -1,5 +1,5 @@
 import { longText, MEBIBYTE, padded, within, withSlowPatterns } from './bodies.js';
-import { AT_ONCE, flagName, strategyId } from './definitions.js';
+import { AT_ONCE, flagName, LARGE_PROPOSALS, strategyId, USER_HEADER } from './definitions.js';
 import { type BudgetRow, together } from './row.js';
 
 const granted = { isGranted: true } as const;
@@ -102,6 +102,15 @@ const startingRollout = (count: number) => {
   const steps = Array.from({ length: count }, (_, index) => ({ rollout: index % 100, hold: 3_600_000 }));
   // The same one each time it is repeated.
   return JSON.stringify({ ref, steps, id: strategyId(200_000 + count) });
+};
+
+const PROPOSED = ',"reason":"Launch"';
+const proposal = (index: number, rest = '') => `/api/admin/proposals/${LARGE_PROPOSALS[index]}${rest}`;
+/** A user of the host, not an API token. */
+const BY_PERSON = { authorization: '', [USER_HEADER]: 'grace' };
+const protecting = (count: number) => {
+  const environments = Array.from({ length: count }, (_, n) => [`environment-${n}`, { required: 1 }] as const);
+  return JSON.stringify({ environments: Object.fromEntries(environments) });
 };
 
 let undone = 0;
@@ -211,6 +220,58 @@ export const CHANGE_ROWS = {
   resumeRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/resume` }],
   advanceRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/advance` }],
   stopRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/stop` }],
+  changeApprovalPolicy: [
+    { name: 'of a token', body: () => protecting(100) },
+    { name: 'more environments than may be', body: () => protecting(30_000), headers: BY_PERSON },
+    {
+      name: 'faulty environments',
+      body: () => within('{"environments":{', (n) => `"e${n}":0`, '}}'),
+      headers: BY_PERSON,
+    },
+  ],
+  createProposal: [
+    { name: '90 descriptions', body: () => `${describingFew(90)}${PROPOSED}}`, ...granted },
+    { name: 'eight of 90 descriptions at once', body: () => `${describingFew(90)}${PROPOSED}}`, ...atOnce },
+    { name: '500 new flags, more than a document', body: () => manyChanges(creating('proposed'), PROPOSED) },
+    { name: 'seven flags of 1 MiB', body: () => markingLarge(PROPOSED) },
+    { name: '40 slow patterns', body: () => addingPatterns(40, PROPOSED), ...granted },
+    { name: 'a rollout with more steps than may be', body: () => `{"rollout":${startingRollout(10_000)}${PROPOSED}}` },
+    { name: 'faulty changes', body: faultyChanges },
+    ...byStranger(PROPOSED),
+  ],
+  listProposals: [
+    ...together({ name: 'limit=100', path: '/api/admin/proposals?limit=100', ...granted }),
+    { name: 'of no flag', path: '/api/admin/proposals?flag=nowhere', ...granted },
+    { name: 'eight of no flag at once', path: '/api/admin/proposals?flag=nowhere', ...atOnce },
+  ],
+  getProposal: [
+    ...together({ name: 'of 90 descriptions', path: proposal(0), ...granted }),
+    { name: 'eight of 90 descriptions at once', path: proposal(0), ...atOnce },
+    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}` },
+  ],
+  approveProposal: [
+    { name: 'of 90 descriptions', path: proposal(1, '/approve'), headers: BY_PERSON, ...granted },
+    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}/approve` },
+  ],
+  rejectProposal: [
+    { name: 'of 90 descriptions', path: proposal(2, '/reject'), headers: BY_PERSON, ...granted },
+    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}/reject` },
+  ],
+  withdrawProposal: [
+    { name: 'of 90 descriptions', path: proposal(3, '/withdraw'), ...granted },
+    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}/withdraw` },
+  ],
+  applyProposal: [
+    // With the same id each time it is repeated.
+    {
+      name: 'of 90 descriptions',
+      path: proposal(4, '/apply'),
+      headers: { 'idempotency-key': strategyId(400_000) },
+      ...granted,
+    },
+    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}/apply` },
+    { name: 'faulty time', path: proposal(0, '/apply'), body: () => padded('{"at":"…"}') },
+  ],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
   planUndo: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}/undo/plan` }],
   previewUndo: [

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createFlagsRouter } from '../../../express/src/create-router.js';
+import type { Actor } from '../../src/auth/auth.js';
 import { type Action, roles } from '../../src/auth/roles.js';
-import { STRANGER } from './definitions.js';
+import { STRANGER, USER_HEADER } from './definitions.js';
 import { createProbe } from './probe.js';
 
 /** The options of the process. */
@@ -44,7 +45,8 @@ export function serve<Size>(
     await furnish(storage, flags, size);
 
     const app = express();
-    app.use(createFlagsRouter(flags, { auth: 'token', authorize: ({ name }, action) => isAllowed(name, action) }));
+    const authorize = ({ name }: Actor, action: Action) => isAllowed(name, action);
+    app.use(createFlagsRouter(flags, { auth: { session: userOf, tokens: true }, authorize }));
     app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
       report(error);
       response.status(500).end();
@@ -59,6 +61,11 @@ export function serve<Size>(
     });
     process.send?.({ port: (server.address() as AddressInfo).port });
   });
+}
+
+function userOf({ headers }: Request): Actor | null {
+  const name = headers[USER_HEADER];
+  return typeof name === 'string' ? { name } : null;
 }
 
 /** The name of a token may begin with the role of its user. */
