@@ -84,9 +84,8 @@ function unapproved({ action }: Route, { given }: Row, variation: Variation): Ro
   return { ...refused, given: inOrder(...(given ? [given] : []), visible, protectEverything) };
 }
 
-/** Lets every flag, at least one, use every segment, and switches it on. */
+/** Lets every flag use every segment, and switches it on. */
 async function makeVisible(flags: Flags, isOn: boolean): Promise<void> {
-  await flags.createFlag(DEFAULT, { name: 'visible' });
   const segments = (await flags.listSegments()).items.map(({ id }) => id);
   for (const { name: flag } of (await flags.getProject(DEFAULT)).flags) {
     for (const { name: environment } of flags.settings.environments) {

@@ -1,5 +1,5 @@
 import { inOrder, type Row, type Step } from '../row.js';
-import { archived, checkout, NOW, PRODUCTION, strategyId } from '../states.js';
+import { archived, checkout, NOW, PRODUCTION, protecting, strategyId } from '../states.js';
 
 const SEGMENTS = '/api/admin/segments';
 const CONSTRAINTS = [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }] as const;
@@ -113,6 +113,13 @@ const changing: readonly Row[] = [
     given: withSegment,
     request: { method: 'PUT', path: `${SEGMENTS}/1`, body: { project: 'unknown' } },
     expect: { status: 404, code: 'project_not_found' },
+  },
+  {
+    endpoint: 'updateSegment',
+    name: 'refuses constraints that need approval, because a flag uses them',
+    given: inOrder(used, (flags) => flags.enable(PRODUCTION), protecting),
+    request: { method: 'PUT', path: `${SEGMENTS}/1`, body: { name: 'beta', constraints: [] } },
+    expect: { status: 409, code: 'approval_required' },
   },
   {
     endpoint: 'updateSegment',
