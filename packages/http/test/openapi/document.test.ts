@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { extent } from '../../../../test/extent.js';
-import { isLogged, isRepeatable } from '../../src/api/route.js';
+import { isLogged, isRepeatable, takesBypass } from '../../src/api/route.js';
 import { ERROR_KINDS } from '../../src/messages/errors.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';
@@ -51,6 +51,7 @@ describe('the OpenAPI document', () => {
       const writing = [
         ...(ifMatch === undefined ? [] : ['If-Match']),
         ...(isLogged(route) ? ['X-Change-Reason'] : []),
+        ...(takesBypass(route) ? ['X-Bypass-Approval'] : []),
         ...(isRepeatable(route) || route.takesBatchId ? ['Idempotency-Key'] : []),
       ];
       const expected = method === 'GET' || conditional ? reading : writing;
