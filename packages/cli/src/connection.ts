@@ -256,21 +256,27 @@ export interface Api {
   get<T>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<T>;
   /** Gets a flag, project or segment with its revision, which a change may expect. */
   getRevised<T>(path: string): Promise<{ readonly state: T; readonly revision: number }>;
-  /** @param reason shown in the history, for a change that is safe to repeat by itself */
-  post<T>(path: string, body?: unknown, reason?: string): Promise<T>;
+  /** @param why of a change that is safe to repeat by itself */
+  post<T>(path: string, body?: unknown, why?: Why): Promise<T>;
   /** Sends a change. Its key makes repetition safe, so the request is repeated once after a lost reply. */
-  change<T>(path: string, body: unknown): Promise<T>;
+  change<T>(path: string, body: unknown, why?: Why): Promise<T>;
   /** @param reason shown in the history */
   delete(path: string, reason?: string): Promise<void>;
 }
 
-interface Sent {
+/** The reasons of a change that its body does not have. */
+interface Why {
+  readonly reason?: string | undefined;
+  /** Why it does not wait for the approval that it needs. */
+  readonly bypassApproval?: string | undefined;
+}
+
+interface Sent extends Why {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
   /** Makes repetition safe. */
   readonly key?: string | undefined;
-  readonly reason?: string | undefined;
 }
 
 /** Creates a client of the admin API. Paths are relative to `/api/admin`. */
@@ -280,11 +286,19 @@ export function createApi(connection: Connection): Api {
     return (text === '' ? undefined : parse(connection, text)) as T;
   }
 
-  async function exchange({ method, path, body, key, reason }: Sent): Promise<{ text: string; etag: string }> {
+  async function exchange({
+    method,
+    path,
+    body,
+    key,
+    reason,
+    bypassApproval,
+  }: Sent): Promise<{ text: string; etag: string }> {
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(key !== undefined && { 'idempotency-key': key }),
       ...(reason !== undefined && { 'x-change-reason': encodeURIComponent(reason) }),
+      ...(bypassApproval !== undefined && { 'x-bypass-approval': encodeURIComponent(bypassApproval) }),
     };
     const init = body === undefined ? { headers } : { headers, body: JSON.stringify(body) };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
@@ -305,9 +319,10 @@ export function createApi(connection: Connection): Api {
       // The tag of a document begins with its revision.
       return { state: parse(connection, text) as T, revision: Number(/^(?:W\/)?"(\d+)/.exec(etag)?.[1]) };
     },
-    post: (path, body = {}, reason = undefined) => send({ method: 'POST', path, body, reason }),
-    async change(path, body) {
-      const sent = { method: 'POST', path, body, key: randomUUID() };
+    post: (path, body = {}, { reason, bypassApproval } = {}) =>
+      send({ method: 'POST', path, body, reason, bypassApproval }),
+    async change(path, body, why = {}) {
+      const sent = { method: 'POST', path, body, key: randomUUID(), ...why };
       try {
         return await send(sent);
       } catch (error) {

@@ -94,11 +94,11 @@ export async function applyDocument(
   const deletions = archivedIn(differences);
   showParts(session, parts);
   if (!(await confirmPlan(session, { ...planned, documents: differences, deletions, json }, choices))) return;
-  const { reason } = options;
+  const { reason, bypassApproval } = options;
   const changeSets: NonNullable<ImportResult['changeSet']>[] = [];
   for (const definitions of parts) {
     const body = { definitions, prune: prune && definitions === document, ...(reason !== undefined && { reason }) };
-    const { changeSet } = await api.change<ImportResult>('/import', body);
+    const { changeSet } = await api.change<ImportResult>('/import', body, { bypassApproval });
     if (changeSet) changeSets.push(changeSet);
   }
   output.json({ changed: changeSets.length > 0, changeSets, differences });

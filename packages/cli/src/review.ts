@@ -12,49 +12,89 @@ import {
   nameStrategies,
   type ReviewScope,
 } from '@flags/core/admin';
-import type { ChangeSet, Plan, Schedule } from '@flags/http/wire';
+import type { ChangeSet, Plan, Proposal, Schedule } from '@flags/http/wire';
 import confirm from '@inquirer/confirm';
 import type { Api } from './connection.js';
 import { CommandError, EXIT, oneLine, usageError } from './output.js';
-import { type CommandSession, readEnvironments, readSegmentNames, reviewedIn } from './session.js';
+import { type CommandSession, type CommonOptions, readEnvironments, readSegmentNames, reviewedIn } from './session.js';
 
-/** The option of every command that applies reviewed changes. */
+/** The options of every command that applies reviewed changes. */
 export const AT = ['--at <time>', 'apply the changes then: 2030-05-01T09:00:00+02:00, with an offset or Z'] as const;
+export const PROPOSE = ['--propose', 'propose the changes, for the approval of somebody else'] as const;
+/** Also of undo and import. */
+export const BYPASS = ['--bypass-approval <reason>', 'do without the approval that the changes need'] as const;
 
 /**
- * Plans changes, reviews them, and applies them as one change set, with `--at` at a time.
+ * Plans changes, reviews them, and applies them as one change set, with `--at` at a time. With `--propose`, it keeps them
+ * for the approval of others.
  *
- * Writes `{ changed, changeSet }`, `{ changed: false, schedule }` with `--at`, or `{ changed: false, documents, effects }` with `--dry-run`, for programs.
+ * Writes for programs `{ changed, changeSet }`, or `{ changed: false }` with `schedule` for `--at`, `proposal` for
+ * `--propose`, and `documents` and `effects` for `--dry-run`.
  *
  * @throws CommandError without a confirmation
  */
 export async function applyReviewed(session: CommandSession, changes: readonly Change[]): Promise<void> {
   const { api, output } = session;
-  const { at, reason } = session.options;
+  const { at, reason, bypassApproval } = session.options;
   if (at !== undefined) assertTime(at);
+  assertWays(session.options);
   const plan = await api.post<Plan>('/changes/plan', { changes });
   const { documents } = plan;
   const changed = documents.filter(({ events }) => events.length > 0);
   const deletions = deletionsIn(plan);
   if (!(await confirmPlan(session, { ...plan, documents: changed, deletions, json: { documents } }))) return;
+  if (session.options.propose === true) return propose(session, { changes });
   if (at !== undefined) return schedule(session, { changes, at, ...(reason !== undefined && { reason }) });
-  const changeSet = await api.change<ChangeSet>('/changes', { changes, ...(reason !== undefined && { reason }) });
+  const body = { changes, ...(reason !== undefined && { reason }) };
+  const changeSet = await api.change<ChangeSet>('/changes', body, { bypassApproval });
   output.json({ changed: changeSet.id !== null, changeSet });
   output.line(output.colors.green(`Changed. To undo it: flags undo ${changeSet.id ?? ''}`));
 }
 
+/**
+ * Checks that the options name one way.
+ *
+ * @throws CommandError
+ */
+export function assertWays({ at, propose: isProposed, reason, bypassApproval }: CommonOptions): void {
+  if (isProposed !== true) return;
+  if (!reason?.trim()) throw usageError('--propose needs --reason: those who approve read it.');
+  if (bypassApproval !== undefined) throw usageError('Choose --propose or --bypass-approval, but not both.');
+  if (at === undefined) return;
+  throw usageError('Choose the time when you apply the proposal: flags proposals apply ID --at TIME.');
+}
+
+/** Keeps changes, or a rollout, for the approval of others. */
+export async function propose({ api, output, options }: CommandSession, body: object): Promise<void> {
+  const proposal = await api.change<Proposal>('/proposals', { ...body, reason: options.reason });
+  const { id, state, required } = proposal;
+  output.json({ changed: false, proposal });
+  output.line(output.colors.green(`Proposed: ${id}`));
+  const who = required === 1 ? 'Somebody else' : `${required} others`;
+  output.line(state === 'open' ? `${who} must approve it on the admin page.` : 'It needs no approval.');
+  output.line(`To apply it then: flags proposals apply ${id}. To take it back: flags proposals withdraw ${id}`);
+}
+
 /** A local time would mean another one on the server. */
-function assertTime(at: string): void {
+export function assertTime(at: string): void {
   if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/i.test(at) && !Number.isNaN(Date.parse(at))) return;
   throw usageError(`--at is a time with Z or an offset, such as 2030-05-01T09:00:00+02:00, not ${at}.`);
 }
 
-async function schedule({ api, output }: CommandSession, body: object): Promise<void> {
-  const made = await api.change<Schedule>('/schedules', body);
+async function schedule({ api, output, options }: CommandSession, body: object): Promise<void> {
+  const { bypassApproval } = options;
+  const made = await api.change<Schedule>('/schedules', body, { bypassApproval });
   output.json({ changed: false, schedule: made });
-  output.line(output.colors.green(`Scheduled for ${made.at}. To cancel it: flags schedules cancel ${made.id}`));
+  tellSchedule({ api, output }, made);
+}
+
+/** Says when a schedule applies its changes, and how to prevent it. */
+export function tellSchedule({ api, output }: Pick<CommandSession, 'api' | 'output'>, { at, id }: TimedSchedule): void {
+  output.line(output.colors.green(`Scheduled for ${at}. To cancel it: flags schedules cancel ${id}`));
   if (api.connection.flags) output.line('A service on this store with runSchedules: true must run then.');
 }
+
+type TimedSchedule = Pick<Schedule, 'at' | 'id'>;
 
 /** A plan of changes, of an undo or of an import. */
 interface Planned extends Partial<Effects> {
@@ -90,6 +130,8 @@ export async function confirmPlan(session: CommandSession, planned: Planned, cho
     output.json({ changed: false, ...json, ...effects });
     return false;
   }
+  // A proposal changes nothing.
+  if (options.propose === true) return true;
   if (documents.length === 0) await confirmOrRefuse(session, 'Nothing would change now. Schedule it for later?');
   else await confirmChange(session, { ...effects, deletions: planned.deletions, scope });
   return true;

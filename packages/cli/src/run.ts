@@ -10,6 +10,7 @@ import { addFlagCommands } from './commands/flags.js';
 import { addHistoryCommands } from './commands/history.js';
 import { addLifecycleCommands } from './commands/lifecycle.js';
 import { addProjectCommands } from './commands/projects.js';
+import { addProposalCommands } from './commands/proposals.js';
 import { addRolloutCommands } from './commands/rollouts.js';
 import { addScheduleCommands } from './commands/schedules.js';
 import { addSegmentCommands } from './commands/segments.js';
@@ -53,6 +54,7 @@ function createProgram(io: CommandIo): Command {
   addHistoryCommands(program, io);
   addScheduleCommands(program, io);
   addRolloutCommands(program, io);
+  addProposalCommands(program, io);
   addProjectCommands(program, io);
   addSegmentCommands(program, io);
   addTokenCommands(program, io);

@@ -20,6 +20,10 @@ export interface CommonOptions {
   readonly dryRun?: boolean;
   /** When to apply the changes, for commands that take it. */
   readonly at?: string;
+  /** Propose the changes instead of applying them, for commands that take it. */
+  readonly propose?: boolean;
+  /** Why the changes do not wait for the approval that they need, for commands that take it. */
+  readonly bypassApproval?: string;
 }
 
 /** The context of a command. */

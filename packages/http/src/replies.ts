@@ -9,6 +9,7 @@ import type { consumerToWire } from './routes/consumers.js';
 import type { applicationSummaryToWire, instanceToWire } from './routes/metrics.js';
 import type { explainedDependencyToWire } from './routes/playground.js';
 import type { projectSummaryToWire } from './routes/projects.js';
+import type { listedProposalToWire, proposalToWire } from './routes/proposals.js';
 import type { rolloutToWire } from './routes/rollouts.js';
 import type { listedScheduleToWire, scheduleToWire } from './routes/schedules.js';
 import type { segmentUseToWire } from './routes/segments.js';
@@ -137,6 +138,19 @@ export type Rollout = Sent<typeof rolloutToWire>;
 
 export interface RolloutPage {
   readonly rollouts: readonly Rollout[];
+  readonly next?: string;
+}
+
+export type ApprovalPolicy = types.ApprovalPolicy;
+
+/** Changes, or a rollout, that wait for approval. */
+export type Proposal = Sent<typeof proposalToWire>;
+
+/** A proposal without its changes, and without a look at whether its approvals still hold. */
+export type ListedProposal = Sent<typeof listedProposalToWire>;
+
+export interface ProposalPage {
+  readonly proposals: readonly ListedProposal[];
   readonly next?: string;
 }
 

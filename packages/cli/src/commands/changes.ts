@@ -3,7 +3,7 @@ import { rolloutTo, switchChanges } from '@flags/core/admin';
 import type { FlagDetail } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { AT, applyReviewed } from '../review.js';
+import { AT, applyReviewed, BYPASS, PROPOSE } from '../review.js';
 import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
 import { percent, readFlag } from './flags.js';
 
@@ -18,6 +18,8 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .option('--label <labels...>', 'labels')
     .option('--owner <owner>')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(inSession(io, createFlag));
   program
     .command('edit')
@@ -28,6 +30,8 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
     .option('--label <labels...>', 'labels to add and to remove: +shop -beta')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(inSession(io, editFlag));
   for (const [name, isOn] of [
     ['on', true],
@@ -38,6 +42,8 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
       .description(isOn ? 'switch a flag on in one environment' : 'switch a flag off in one environment')
       .argument('<flag>')
       .option(...AT)
+      .option(...PROPOSE)
+      .option(...BYPASS)
       .action(inSession(io, (session, flag: string) => switchFlag(session, flag, isOn)));
   }
   program
@@ -47,6 +53,8 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .argument('<percentage>', '0 to 100')
     .option('--strategy <id>', 'the strategy, if the environment has several gradual rollouts')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(inSession(io, setRollout));
   program
     .command('variants')
@@ -55,6 +63,8 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .argument('[variants...]', 'names with weights in percent: red=25 blue=75, or names alone for equal weights')
     .option('--clear', 'remove all variants')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(inSession(io, changeVariants));
 }
 

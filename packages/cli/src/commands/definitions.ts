@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { type ApplyChoices, applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
 import { readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
 import { type CommandIo, EXIT } from '../output.js';
+import { BYPASS } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession, readEnvironments } from '../session.js';
 
 type ImportOptions = CommonOptions & ApplyChoices;
@@ -35,6 +36,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .argument('<file>', 'YAML or JSON; - for standard input')
     .option('--prune', 'archive flags that the document does not contain, and revive those that it contains')
     .option('--markdown', 'print the changes as a fenced block of Markdown, for a comment')
+    .option(...BYPASS)
     .action(
       inSession(io, async (session: CommandSession<ImportOptions>, file: string) =>
         applyDocument(session, await readDefinitions(io, file), session.options),
@@ -47,6 +49,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .addOption(new Option('--from <product>', 'the product that exported the file').choices(SOURCES))
     .option('--source-token <token>', 'admin token of the Unleash server (UNLEASH_TOKEN)', io.env.UNLEASH_TOKEN)
     .option('--map-environment <pairs...>', 'environment names in the file and in the store: default=production')
+    .option(...BYPASS)
     .action(
       inSession(io, async (session: CommandSession<CommonOptions & Partial<SourceOptions>>, file: string) => {
         const { from, ...options } = session.options;

@@ -13,7 +13,7 @@ import type {
 import type { Command } from 'commander';
 import type { Api } from '../connection.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { confirmPlan, deletionsIn, documentLines, readNames } from '../review.js';
+import { BYPASS, confirmPlan, deletionsIn, documentLines, readNames } from '../review.js';
 import {
   type CommandSession,
   type CommonOptions,
@@ -36,6 +36,7 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .command('undo')
     .description('undo a change set with a new change set')
     .argument('<id>', 'the id of the change set, which the change and the history show')
+    .option(...BYPASS)
     .action(inSession(io, undo));
   program
     .command('why')
@@ -108,8 +109,9 @@ async function undo(session: CommandSession, id: string): Promise<void> {
   const { documents } = plan;
   output.line(`Undoes the change set of ${at} by ${actor}:`);
   if (!(await confirmPlan(session, { ...plan, deletions: deletionsIn(plan), json: { events, documents } }))) return;
-  const { reason } = options;
-  const changeSet = await api.change<ChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
+  const { reason, bypassApproval } = options;
+  const body = reason === undefined ? {} : { reason };
+  const changeSet = await api.change<ChangeSet>(`${path}/undo`, body, { bypassApproval });
   output.json({ changed: changeSet.id !== null, changeSet });
   const done = output.colors.green(`Undone. To redo it: flags undo ${changeSet.id ?? ''}`);
   output.line(changeSet.id === null ? 'Nothing to undo.' : done);

@@ -1,7 +1,7 @@
 import type { Change, FlagRef } from '@flags/core';
 import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
-import { AT, applyReviewed } from '../review.js';
+import { AT, applyReviewed, BYPASS, PROPOSE } from '../review.js';
 import { type CommandSession, type CommonOptions, findFlag, inSession } from '../session.js';
 
 /** Adds the lifecycle commands of a flag: `archive`, `revive`, `clone` and `stale`. */
@@ -15,12 +15,16 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
     .description('archive a flag, so that clients no longer receive it')
     .argument('<flag>')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'archiveFlag', ref }))));
   program
     .command('revive')
     .description('revive an archived flag; it is off in every environment')
     .argument('<flag>')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'reviveFlag', ref }))));
   program
     .command('clone')
@@ -28,6 +32,8 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
     .argument('<flag>')
     .argument('<name>', 'the name of the copy')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(
       inSession(io, (session, flag: string, name: string) =>
         apply(session, flag, (ref) => ({ op: 'cloneFlag', ref, input: { name } })),
@@ -39,6 +45,8 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
     .argument('<flag>')
     .option('--off', 'remove the mark')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(
       inSession(io, (session: CommandSession<CommonOptions & { readonly off?: boolean }>, flag: string) =>
         apply(session, flag, (ref) => ({ op: 'updateFlag', ref, input: { stale: session.options.off !== true } })),

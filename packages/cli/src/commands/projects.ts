@@ -1,7 +1,7 @@
 import type { Project } from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
-import { AT, applyReviewed } from '../review.js';
+import { AT, applyReviewed, BYPASS, PROPOSE } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 
 interface NewProjectOptions extends CommonOptions {
@@ -23,6 +23,8 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .option('--name <name>', 'its name; default: the id')
     .option('--description <text>')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(
       inSession(io, (session: CommandSession<NewProjectOptions>, id: string) => {
         const { name = id, description } = session.options;
@@ -36,6 +38,8 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .argument('<id>')
     .argument('<name>')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(
       inSession(io, (session, project: string, name: string) =>
         applyReviewed(session, [{ op: 'updateProject', ref: { project }, input: { name } }]),
@@ -46,6 +50,8 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .description('delete a project without flags')
     .argument('<id>')
     .option(...AT)
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(
       inSession(io, (session, project: string) => applyReviewed(session, [{ op: 'deleteProject', ref: { project } }])),
     );

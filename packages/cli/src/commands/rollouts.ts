@@ -1,7 +1,7 @@
 import type { Rollout, RolloutPage } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
 import { type CommandIo, showPlanned, usageError } from '../output.js';
-import { confirmOrRefuse } from '../review.js';
+import { assertWays, BYPASS, confirmOrRefuse, PROPOSE, propose } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 import { findGradual } from './changes.js';
 
@@ -41,6 +41,8 @@ export function addRolloutCommands(program: Command, io: CommandIo): void {
     .argument('<steps...>', 'PERCENTAGE:HOLD, such as 5:1d 25:12h 60:wait 100; units: s, m, h, d')
     .option('--strategy <id>', 'the strategy, if the environment has several gradual rollouts')
     .option('--guarded', 'take steps only where a guard watches')
+    .option(...PROPOSE)
+    .option(...BYPASS)
     .action(inSession(io, startRollout));
   const move = (name: 'pause' | 'resume', description: string) =>
     rollouts
@@ -54,6 +56,7 @@ export function addRolloutCommands(program: Command, io: CommandIo): void {
     .command('advance')
     .description('take the next step now')
     .argument('<id>')
+    .option(...BYPASS)
     .action(inSession(io, advanceRollout));
   rollouts
     .command('stop')
@@ -137,6 +140,7 @@ async function startRollout(
   texts: readonly string[],
 ): Promise<void> {
   const { api, output, options } = session;
+  assertWays(options);
   const steps = readSteps(texts);
   const { ref, found } = await findGradual(session, name);
   const { environment } = ref;
@@ -145,14 +149,12 @@ async function startRollout(
   const path = [`${parameters?.rollout ?? 0}`, ...steps.map(({ rollout }) => `${rollout}`)].join(' → ');
   const what = `roll ${name} out in ${environment}: ${path} %`;
   if (options.dryRun === true) return showPlanned(output, `Would ${what}.`);
+  const rolledOut = { ref: { ...ref, strategy: `${id}` }, steps, guarded: options.guarded === true };
+  if (options.propose === true) return propose(session, { rollout: rolledOut });
   await confirmOrRefuse(session, `This will ${what}. Go on?`);
-  const body = {
-    ref: { ...ref, strategy: `${id}` },
-    steps,
-    guarded: options.guarded === true,
-    ...(options.reason !== undefined && { reason: options.reason }),
-  };
-  const rollout = await api.change<Rollout>('/rollouts', body);
+  const { reason, bypassApproval } = options;
+  const body = { ...rolledOut, ...(reason !== undefined && { reason }) };
+  const rollout = await api.change<Rollout>('/rollouts', body, { bypassApproval });
   output.json({ changed: true, rollout });
   output.line(output.colors.green(`Started. To stop it: flags rollouts stop ${rollout.id}`));
   if (api.connection.flags) output.line('A service on this store with runSchedules: true must take its steps.');
@@ -187,7 +189,7 @@ async function confirmMove(session: CommandSession, found: Rollout, { name, body
   const what = `the rollout of ${ref.flag} in ${ref.environment}${isRollback ? `, back to ${startedFrom} %` : ''}`;
   if (options.dryRun === true) return showPlanned(output, `Would ${QUESTIONS[name].toLowerCase()} ${what}.`);
   await confirmOrRefuse(session, `${QUESTIONS[name]} ${what}?`);
-  const rollout = await api.post<Rollout>(`/rollouts/${encodeURIComponent(found.id)}/${name}`, body, options.reason);
+  const rollout = await api.post<Rollout>(`/rollouts/${encodeURIComponent(found.id)}/${name}`, body, options);
   output.json({ changed: true, rollout });
   output.line(`${ref.flag} in ${ref.environment}: ${stepsIn(rollout)}, ${stateIn(rollout)}.`);
 }

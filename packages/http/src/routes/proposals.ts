@@ -130,13 +130,14 @@ const proposalListSchema = objectComponent(
 );
 
 /** The ids of people are for comparisons only. */
-function listedToWire({ author, approvals, projects, revision, ...proposal }: ListedProposal) {
+export function listedProposalToWire({ author, approvals, projects, revision, ...proposal }: ListedProposal) {
   const approvedBy = approvals.map(({ actor, ...rest }) => ({ ...rest, actor: actor.name }));
   return { ...proposal, author: authorToWire(author), approvals: approvedBy };
 }
 
-function proposalToWire({ changes, ...proposal }: Proposal) {
-  return { ...listedToWire(proposal), changes };
+export function proposalToWire({ changes, ...proposal }: Proposal) {
+  const approvals = proposal.approvals.map(({ actor, ...rest }) => ({ ...rest, actor: actor.name }));
+  return { ...listedProposalToWire(proposal), approvals, changes };
 }
 
 type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
@@ -253,7 +254,7 @@ export const proposalRoutes: readonly Route[] = [
       const maySee = createProjectFilter(principal, 'listProposals');
       const canRead: CanReadProposal = (proposal) => areAll(projectsOf({ flags }, proposal), maySee);
       const { items, next } = await listReadableProposals(flags, selected, { page: { limit, after }, canRead });
-      const body = { version: 1, proposals: jsonArray(items, listedToWire), next };
+      const body = { version: 1, proposals: jsonArray(items, listedProposalToWire), next };
       return { body, next: next === undefined ? undefined : { after: next } };
     },
   }),
