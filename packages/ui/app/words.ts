@@ -1,4 +1,10 @@
-import { describeCondition, describeReason, strategyName, strategyTitle } from '@flags/core/admin';
+import {
+  describeCondition,
+  describeReason,
+  type NeededApprovals,
+  strategyName,
+  strategyTitle,
+} from '@flags/core/admin';
 import type { Answer, Bucket, EvaluatedVariant, Explained, WireEvent } from './api/types.js';
 import { findSegmentName, segmentName } from './model/describe.js';
 
@@ -14,6 +20,13 @@ export const time = (iso: string) => times.format(new Date(iso));
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+/** Says who must approve a change: "production needs approval: 2 other people must approve it." */
+export function approvalText({ environments, required }: NeededApprovals): string {
+  const where = environments.length === 0 ? 'This' : environments.join(' and ');
+  const verb = environments.length > 1 ? 'need' : 'needs';
+  return `${where} ${verb} approval: ${plural(required, 'other person', 'other people')} must approve the change before it is applied.`;
 }
 
 /** Counts the shown items of a list: "3 of 8 flags". */

@@ -100,8 +100,15 @@ describe('the changes as code', () => {
   });
 
   it('are TypeScript that makes the same changes', () => {
-    const code = asTypeScript({ changes });
+    const code = asTypeScript({ method: 'apply', changes });
     const made = new Function('flags', `return ${code.replace('await ', '')}`)({ apply: (given: unknown) => given });
     expect(made).toEqual(changes);
+  });
+
+  it('are TypeScript that proposes the same changes', () => {
+    const code = asTypeScript({ method: 'createProposal', changes, options: { reason: 'Launch' } });
+    const flags = { createProposal: (...given: readonly unknown[]) => given };
+    const made = new Function('flags', `return ${code.replace('await ', '')}`)(flags);
+    expect(made).toEqual([{ changes }, { reason: 'Launch' }]);
   });
 });

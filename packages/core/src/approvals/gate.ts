@@ -5,6 +5,7 @@ import { hashOf } from '../changesets/repetition.js';
 import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
 import { FlagsError } from '../errors.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
+import { isFreeOfApproval } from '../flags/review.js';
 import type { Replica } from '../replica/replica.js';
 import type { RolloutEvent } from '../rollouts/rollout.js';
 import type { FlagsStorage } from '../storage/port.js';
@@ -67,7 +68,9 @@ export function createApprovalGate({ storage, replica }: GateOptions): ApprovalG
     }
     const isSeen = (ref: FlagPlace) => found.some((effect) => isSamePlace(effect, ref));
     const effects = [...found, ...started.filter((ref) => !isSeen(ref)).map(toEffect)];
-    const guarded = effects.filter((effect) => !isFree(effect) || started.some((ref) => isSamePlace(effect, ref)));
+    const guarded = effects.filter(
+      (effect) => !isFreeOfApproval(effect) || started.some((ref) => isSamePlace(effect, ref)),
+    );
     if (guarded.length === 0 && Object.keys(lowered).length === 0) return undefined;
     return { policy, next, lowered, states, effects, guarded };
   }
@@ -161,11 +164,6 @@ function statesOf({ writes }: DecidedSet): readonly PlannedState[] {
   return writes
     .filter(({ write }) => isVisible(write.key) && !('touch' in write))
     .map(({ write: { key }, found, next }) => ({ ...key, before: found?.state ?? null, after: next ?? null }));
-}
-
-/** Switching a flag off needs no approval. */
-function isFree({ before, after }: FlagEffect): boolean {
-  return after === 'off' && before !== 'off';
 }
 
 /** The message names environments only: callers may not be allowed to read each flag. */

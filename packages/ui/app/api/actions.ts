@@ -67,6 +67,15 @@ export const ACTIONS = {
   resumeRollout: ['POST', '/api/admin/rollouts/:rollout/resume'] as Action<api.Rollout>,
   advanceRollout: ['POST', '/api/admin/rollouts/:rollout/advance'] as Action<api.Rollout>,
   stopRollout: ['POST', '/api/admin/rollouts/:rollout/stop'] as Action<api.Rollout>,
+  getApprovalPolicy: ['GET', '/api/admin/approval-policy'] as Action<api.ApprovalPolicy>,
+  changeApprovalPolicy: ['PUT', '/api/admin/approval-policy'] as Action<api.ApprovalPolicy>,
+  listProposals: ['GET', '/api/admin/proposals'] as Action<api.ProposalPage>,
+  createProposal: ['POST', '/api/admin/proposals'] as Action<api.Proposal>,
+  getProposal: ['GET', '/api/admin/proposals/:proposal'] as Action<api.Proposal>,
+  approveProposal: ['POST', '/api/admin/proposals/:proposal/approve'] as Action<api.Proposal>,
+  rejectProposal: ['POST', '/api/admin/proposals/:proposal/reject'] as Action<api.Proposal>,
+  withdrawProposal: ['POST', '/api/admin/proposals/:proposal/withdraw'] as Action<api.Proposal>,
+  applyProposal: ['POST', '/api/admin/proposals/:proposal/apply'] as Action<api.Proposal>,
   planUndo: ['POST', '/api/admin/changes/:id/undo/plan'] as Action<api.Plan>,
 };
 

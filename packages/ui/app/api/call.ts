@@ -10,6 +10,8 @@ export interface CallOptions {
   readonly key?: string | undefined;
   /** Why, for the history. */
   readonly reason?: string | undefined;
+  /** Why the change does not wait for the approval that it needs. */
+  readonly bypass?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -72,6 +74,7 @@ export async function send(
     body,
     key,
     reason,
+    bypass,
     signal,
     headers = {},
   }: CallOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
@@ -84,6 +87,7 @@ export async function send(
         ...headers,
         ...(key !== undefined && { 'idempotency-key': key }),
         ...(reason && { 'x-change-reason': encodeURIComponent(reason) }),
+        ...(bypass && { 'x-bypass-approval': encodeURIComponent(bypass) }),
         ...(token !== undefined && { authorization: token }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },

@@ -14,9 +14,16 @@ function quoteForShell(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }
 
-/** Returns the TypeScript call that makes changes: `apply`, or `createSchedule` with its options. */
-export function asTypeScript({ changes, ...options }: { readonly changes: readonly Change[] }): string {
+/** The call that makes changes: `apply`, or `createSchedule` and `createProposal` with their options. */
+export interface CodedCall {
+  readonly method: 'apply' | 'createSchedule' | 'createProposal';
+  readonly changes: readonly Change[];
+  readonly options?: object;
+}
+
+/** Returns the TypeScript call that makes changes. */
+export function asTypeScript({ method, changes, options }: CodedCall): string {
   const list = JSON.stringify(changes, null, 2);
-  if (Object.keys(options).length === 0) return `await flags.apply(${list});`;
-  return `await flags.createSchedule(${list}, ${JSON.stringify(options, null, 2)});`;
+  const subject = method === 'createProposal' ? `{ changes: ${list} }` : list;
+  return `await flags.${method}(${[subject, ...(options ? [JSON.stringify(options, null, 2)] : [])].join(', ')});`;
 }

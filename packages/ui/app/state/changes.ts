@@ -1,11 +1,14 @@
-import { effectsToReview, hiddenToReview } from '@flags/core/admin';
+import { effectsToReview, hiddenToReview, type NeededApprovals } from '@flags/core/admin';
 import { signal } from '@preact/signals';
 import { ApiError, call } from '../api/call.js';
 import { invalidate, invalidateAfterChange } from '../api/resource.js';
+import type * as api from '../api/types.js';
 import type { Change, ChangeSet, Plan } from '../api/types.js';
 import { refusalText } from '../model/refusal.js';
+import { type Way, waysOf } from '../model/ways.js';
 import { currentProject, href, navigate } from '../router.js';
 import { time } from '../words.js';
+import { approvalsOf, findApprovals } from './approvals.js';
 import { may, offers, reviewScope } from './session.js';
 import { showToast } from './toasts.js';
 
@@ -26,7 +29,7 @@ export interface Proposal {
   readonly done: string;
   /** Leaves the screen before the change, because a deleted document cannot be read again. */
   readonly leave?: () => void;
-  /** Called after the change, or after it is scheduled: then without a set. */
+  /** Called after the change, or after it is scheduled or proposed: then without a set. */
   readonly onApplied?: (set?: ChangeSet) => void;
   /** Whether the form merges its draft if a document has a newer revision. Default: a message says so. */
   readonly mergesConflicts?: boolean;
@@ -37,6 +40,8 @@ export interface Review {
   readonly proposal: Proposal;
   /** Undefined if the caller may not plan. */
   readonly plan: Plan | undefined;
+  /** Undefined if it needs none. */
+  readonly approvals: NeededApprovals | undefined;
 }
 
 /** Undefined while the review dialog is closed. */
@@ -65,17 +70,40 @@ export function propose(proposal: Proposal): Promise<void> {
 
 /**
  * Applies the proposal of a form. Opens the review first if it is requested, or if the changes affect clients of an
- * environment that needs a review.
+ * environment that needs a review, or if they need approval.
  *
  * @throws ApiError for the form
  */
 export function submit(proposal: Proposal): Promise<void> {
   return refusable(proposal, async () => {
     const plan = await planOf(proposal);
-    if (proposal.isReviewed || proposal.confirm !== undefined || needsReview(plan)) {
-      currentReview.value = { proposal, plan };
-    } else await apply(proposal);
+    const approvals = await findApprovals(plan);
+    if (proposal.isReviewed || proposal.confirm !== undefined || approvals || needsReview(plan)) {
+      currentReview.value = { proposal, plan, approvals };
+      return;
+    }
+    await apply(proposal).catch((error: ApiError) => {
+      if (error.code !== 'approval_required') throw error;
+      currentReview.value = { proposal, plan, approvals: approvalsOf(error) };
+    });
   });
+}
+
+/** The ways of a review, the default first. */
+export function waysOfReview({ proposal, approvals }: Review): readonly Way[] {
+  return waysOf({
+    needsApproval: approvals !== undefined,
+    canSchedule: canSchedule(proposal),
+    canPropose: proposal.undoes === undefined && offersIn(proposal, 'createProposal'),
+    mayBypass: offersIn(proposal, 'bypassApproval'),
+  });
+}
+
+/** Why a reviewed change is made. */
+export interface Reasoned {
+  readonly reason: string;
+  /** Whether the change does without the approval that it needs. The reason says why. */
+  readonly bypasses: boolean;
 }
 
 /**
@@ -83,8 +111,8 @@ export function submit(proposal: Proposal): Promise<void> {
  *
  * @throws ApiError for the review
  */
-export function applyReviewed(proposal: Proposal, reason: string): Promise<void> {
-  return refusable(proposal, () => apply(proposal, reason));
+export function applyReviewed(proposal: Proposal, reasoned: Reasoned): Promise<void> {
+  return refusable(proposal, () => apply(proposal, reasoned));
 }
 
 /** When to apply reviewed changes, instead of now. */
@@ -97,7 +125,12 @@ export interface LaterTimes {
 
 /** Returns whether a proposal can be applied later. A revert cannot: what it takes back may change until then. */
 export function canSchedule(proposal: Proposal): boolean {
-  return proposal.undoes === undefined && projectsOf(proposal).every((project) => offers('createSchedule', project));
+  return proposal.undoes === undefined && offersIn(proposal, 'createSchedule');
+}
+
+/** Returns whether the caller may perform an action in all projects of a proposal. */
+function offersIn(proposal: Proposal, action: string): boolean {
+  return projectsOf(proposal).every((project) => offers(action, project));
 }
 
 /**
@@ -105,20 +138,60 @@ export function canSchedule(proposal: Proposal): boolean {
  *
  * @throws ApiError for the review
  */
-export function scheduleReviewed(proposal: Proposal, times: LaterTimes, reason: string): Promise<void> {
-  // Nothing is deleted yet, so the screen stays.
-  const { leave: _leave, ...staying } = proposal;
-  return refusable(staying, async () => {
-    // Refuses if the reviewed state is outdated. The schedule does not expect its revisions: they change until it is due.
-    await planOf(proposal);
-    const body = { ...scheduleBody(proposal.changes, times), ...(reason && { reason }) };
-    const { data } = await repeatUnknown((key) => call('createSchedule', { body, key }));
-    await invalidateAfterChange();
-    showToast({
+export function scheduleReviewed(proposal: Proposal, times: LaterTimes, reasoned: Reasoned): Promise<void> {
+  return postpone(proposal, async () => {
+    const { reason, bypass } = sentReason(reasoned);
+    const body = { ...scheduleBody(proposal.changes, times), ...reason };
+    const { data } = await repeatUnknown((key) => call('createSchedule', { body, key, bypass }));
+    return {
       text: `Scheduled for ${time(data.at)}. Nothing has changed yet.`,
-      tone: 'done',
-      action: { label: 'Show the schedule', run: () => navigate(href(['schedules', data.id])) },
-    });
+      label: 'Show the schedule',
+      to: ['schedules', data.id],
+    };
+  });
+}
+
+/**
+ * Proposes reviewed changes for the approval of other people.
+ *
+ * @throws ApiError for the review
+ */
+export function proposeReviewed(proposal: Proposal, reason: string): Promise<void> {
+  return postpone(proposal, async () => {
+    const body = { changes: withoutRevisions(proposal.changes), reason };
+    const { data } = await repeatUnknown((key) => call('createProposal', { body, key }));
+    return proposedMessage(data);
+  });
+}
+
+/** The message after something is proposed. */
+export function proposedMessage({ id, state }: Pick<api.Proposal, 'id' | 'state'>): Postponed {
+  const text =
+    state === 'approved'
+      ? 'Proposed. It needs no approval, so it can be applied.'
+      : 'Proposed. Nothing has changed yet: somebody else must approve it.';
+  return { text, label: 'Show the proposal', to: ['proposals', id] };
+}
+
+/** What was made instead of the change: a message, and a link to it. */
+interface Postponed {
+  readonly text: string;
+  readonly label: string;
+  readonly to: readonly string[];
+}
+
+export function showPostponed({ text, label, to }: Postponed): void {
+  showToast({ text, tone: 'done', action: { label, run: () => navigate(href(to)) } });
+}
+
+/** Makes something that changes nothing yet. So nothing is deleted, and the screen stays. */
+function postpone({ leave: _leave, ...proposal }: Proposal, make: () => Promise<Postponed>): Promise<void> {
+  return refusable(proposal, async () => {
+    // Refuses if the reviewed state is outdated. What is made does not expect its revisions: they change until it is applied.
+    await planOf(proposal);
+    const made = await make();
+    await invalidateAfterChange();
+    showPostponed(made);
     await closeReview();
     proposal.onApplied?.();
   });
@@ -161,12 +234,12 @@ function showRefusal(refusal: ApiError): void {
 }
 
 /** Applies a proposal in one commit, and offers to undo it. */
-async function apply(proposal: Proposal, reason?: string): Promise<void> {
+async function apply(proposal: Proposal, reasoned?: Reasoned): Promise<void> {
   if (proposal.leave) {
     currentReview.value = undefined;
     proposal.leave();
   }
-  const { data } = await send(proposal, reason);
+  const { data } = await send(proposal, reasoned);
   await refresh(data);
   showDone(proposal.done, data);
   await closeReview();
@@ -186,6 +259,11 @@ async function refusable(proposal: Proposal, work: () => Promise<void>): Promise
     await work();
   } catch (error) {
     const refusal = inWords(error as ApiError);
+    const review = currentReview.value;
+    // The policy, or the state of the flags, has changed since the plan.
+    if (refusal.code === 'approval_required' && review) {
+      currentReview.value = { ...review, approvals: approvalsOf(error as ApiError) };
+    }
     void invalidateAfterChange();
     if (refusal.status === 403) invalidate('getSession');
     if (refusal.status === 412 && proposal.mergesConflicts) currentReview.value = undefined;
@@ -194,17 +272,23 @@ async function refusable(proposal: Proposal, work: () => Promise<void>): Promise
   }
 }
 
-function send({ changes, undoes }: Proposal, reason?: string): ReturnType<typeof call<'applyChanges'>> {
-  const why = reason ? { reason } : {};
+function send({ changes, undoes }: Proposal, reasoned?: Reasoned): ReturnType<typeof call<'applyChanges'>> {
+  const { reason, bypass } = sentReason(reasoned);
   return repeatUnknown((key) =>
     undoes === undefined
-      ? call('applyChanges', { body: { ...why, changes }, key })
-      : call('undoChange', { params: { id: undoes }, body: why, key }),
+      ? call('applyChanges', { body: { ...reason, changes }, key, bypass })
+      : call('undoChange', { params: { id: undoes }, body: reason, key, bypass }),
   );
 }
 
+/** Returns the reason for the body, or that of a bypass for its header. */
+function sentReason({ reason, bypasses }: Reasoned = { reason: '', bypasses: false }) {
+  if (bypasses) return { reason: {}, bypass: reason };
+  return { reason: reason ? { reason } : {}, bypass: undefined };
+}
+
 /** Repeats a request after an unknown outcome. The key makes that safe: the API returns the first result. */
-async function repeatUnknown<T>(sendOnce: (key: string | undefined) => Promise<T>): Promise<T> {
+export async function repeatUnknown<T>(sendOnce: (key: string | undefined) => Promise<T>): Promise<T> {
   const key = timeOrderedId();
   try {
     return await sendOnce(key);
@@ -247,6 +331,11 @@ function inWords(error: ApiError): ApiError {
   if (error.code === 'schedules_disabled') {
     error.message =
       'This service carries out no schedules. Apply the changes now, or ask its operators for runSchedules.';
+  }
+  if (error.code === 'approval_required') {
+    const where = approvalsOf(error).environments.join(' and ');
+    const message = `This needs approval${where && ` in ${where}`}, so nothing has changed.`;
+    return new ApiError(error.status, error.code, message);
   }
   if (error.status === 403) error.message = `You are not allowed to do this. ${error.message}`;
   return error;

@@ -57,11 +57,13 @@ interface FormDialogProps extends DialogProps {
   /** The label of the button that closes the form. Default: Cancel */
   readonly dismiss?: string;
   readonly isDanger?: boolean;
+  /** Why the form cannot be submitted. */
+  readonly blocked?: string | undefined;
   readonly onSubmit: () => unknown;
 }
 
 /** A form in a dialog. */
-export function FormDialog({ submit, dismiss = 'Cancel', isDanger = false, ...props }: FormDialogProps) {
+export function FormDialog({ submit, dismiss = 'Cancel', isDanger = false, blocked, ...props }: FormDialogProps) {
   const { onSubmit, children, ...dialog } = props;
   return (
     <Dialog {...dialog}>
@@ -71,7 +73,7 @@ export function FormDialog({ submit, dismiss = 'Cancel', isDanger = false, ...pr
         foot={(isBusy) => (
           <div class="dialog-foot">
             <Button onClick={dialog.onClose}>{dismiss}</Button>
-            <Button type="submit" class={isDanger ? 'danger' : 'primary'} isBusy={isBusy}>
+            <Button type="submit" class={isDanger ? 'danger' : 'primary'} isBusy={isBusy} blocked={blocked}>
               {submit}
             </Button>
           </div>

@@ -128,9 +128,29 @@ export function SelectField({ value, options, onChange, ...field }: SelectFieldP
   return <Field {...field}>{(ids) => <Select {...ids} value={value} options={options} onChange={onChange} />}</Field>;
 }
 
+const REASON_HINTS = {
+  change: 'Shown in the history.',
+  proposal: 'For those who approve it, and for the history.',
+  bypass: 'Why it does not wait for approval. Shown in the history.',
+} as const;
+
+interface ReasonFieldProps extends Pick<TextFieldProps, 'value' | 'onChange'> {
+  /** What the reason is for. One of a change is optional. */
+  readonly use?: keyof typeof REASON_HINTS;
+}
+
 /** A field for the reason of a change. */
-export function ReasonField(props: Pick<TextFieldProps, 'value' | 'onChange'>) {
-  return <TextField label="Reason" hint="Shown in the history." maxLength={1_000} {...props} />;
+export function ReasonField({ use = 'change', ...field }: ReasonFieldProps) {
+  return (
+    <TextField
+      label="Reason"
+      hint={REASON_HINTS[use]}
+      path="/reason"
+      maxLength={1_000}
+      required={use !== 'change'}
+      {...field}
+    />
+  );
 }
 
 /** Returns the properties of the field for each member of a form's values. */

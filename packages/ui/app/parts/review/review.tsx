@@ -3,15 +3,18 @@ import { useRef, useState } from 'preact/hooks';
 import { addressOf } from '../../api/call.js';
 import type { Change } from '../../api/types.js';
 import { asCurl, asTypeScript } from '../../model/as-code.js';
+import type { Way } from '../../model/ways.js';
 import {
   applyReviewed,
-  canSchedule,
   currentReview,
   type LaterTimes,
   needsReview,
+  proposeReviewed,
   type Review,
   scheduleBody,
   scheduleReviewed,
+  waysOfReview,
+  withoutRevisions,
 } from '../../state/changes.js';
 import { type Proposed, usePreview } from '../../state/preview.js';
 import { describeUsers } from '../../state/samples.js';
@@ -24,7 +27,8 @@ import { ReasonField } from '../form/field.js';
 import { isTime } from '../form/time-field.js';
 import { PreviewResult } from '../preview/preview-parts.js';
 import { Differences } from './differences.js';
-import { LaterFields } from './later-fields.js';
+import { firstTimes, TimesFields } from './times-fields.js';
+import { NeedsApproval, WayField } from './way-field.js';
 
 /** The review dialog of the current proposal. */
 export function ReviewDialog() {
@@ -32,27 +36,40 @@ export function ReviewDialog() {
   return review === undefined ? null : <ReviewForm key={review.proposal} {...review} />;
 }
 
-function ReviewForm({ proposal, plan }: Review) {
+function ReviewForm(review: Review) {
+  const { proposal, plan, approvals } = review;
+  const ways = waysOfReview(review);
   const [reason, setReason] = useState('');
   const [isSending, setSending] = useState(false);
-  const [later, setLater] = useState<LaterTimes>();
+  const [chosen, setChosen] = useState<Way>();
+  const [later, setLater] = useState<LaterTimes>(firstTimes);
+  const way = ways.find((one) => one === chosen) ?? ways[0];
+  const bypasses = approvals !== undefined && way !== 'propose';
   const { title, text, changes, undoes } = proposal;
   const undo = undoes === undefined ? undefined : { id: undoes, documents: plan?.documents ?? [] };
   const proposed = { changes, undoes: undo };
   const environments = [...new Set(plan?.effects.map(({ environment }) => environment))];
   const label = environments.length === 1 ? `Change ${environments[0]}` : 'Apply changes';
+  const submitText =
+    way === 'propose' ? 'Propose' : way === 'later' ? scheduleText(later) : (proposal.confirm ?? label);
+  const send = () => {
+    const why = reason.trim();
+    if (way === 'propose') return proposeReviewed(proposal, why);
+    const reasoned = { reason: why, bypasses };
+    return way === 'later' ? scheduleReviewed(proposal, later, reasoned) : applyReviewed(proposal, reasoned);
+  };
+  const isDanger = needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes);
   return (
     <FormDialog
       title={title}
       size="large"
       focus="title"
-      submit={later === undefined ? (proposal.confirm ?? label) : submitText(later)}
-      isDanger={needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes)}
+      submit={bypasses ? `${submitText}, without approval` : submitText}
+      isDanger={way !== 'propose' && isDanger}
+      blocked={way === undefined ? 'It needs approval.' : undefined}
       onSubmit={() => {
         setSending(true);
-        const why = reason.trim();
-        const sent = later ? scheduleReviewed(proposal, later, why) : applyReviewed(proposal, why);
-        return sent.finally(() => setSending(false));
+        return send().finally(() => setSending(false));
       }}
       onClose={() => {
         currentReview.value = undefined;
@@ -65,14 +82,22 @@ function ReviewForm({ proposal, plan }: Review) {
       {environments.map((environment) => (
         <Effect key={environment} proposed={proposed} environment={environment} isFixed={isSending} />
       ))}
-      {changes.length > 0 && <ChangesAsCode changes={changes} later={later} />}
-      {canSchedule(proposal) && <LaterFields later={later} onChange={setLater} />}
-      <ReasonField value={reason} onChange={setReason} />
+      {changes.length > 0 && way && !bypasses && (
+        <ChangesAsCode changes={changes} way={way} later={later} reason={reason.trim()} />
+      )}
+      {approvals && <NeedsApproval approvals={approvals} ways={ways} isRevert={undoes !== undefined} />}
+      <WayField ways={ways} way={way} needsApproval={approvals !== undefined} onChange={setChosen} />
+      {way === 'later' && <TimesFields times={later} onChange={setLater} />}
+      <ReasonField
+        use={bypasses ? 'bypass' : way === 'propose' ? 'proposal' : 'change'}
+        value={reason}
+        onChange={setReason}
+      />
     </FormDialog>
   );
 }
 
-function submitText({ at }: LaterTimes): string {
+function scheduleText({ at }: LaterTimes): string {
   return isTime(at) ? `Schedule for ${time(at)}` : 'Schedule';
 }
 
@@ -127,23 +152,25 @@ const FORMS = [
   ['JSON', 'JSON'],
 ] as const;
 
-/** The change as a `curl` command and as TypeScript. */
-function ChangesAsCode({
-  changes,
-  later,
-}: {
+interface ChangesAsCodeProps {
   readonly changes: readonly Change[];
-  readonly later: LaterTimes | undefined;
-}) {
+  readonly way: Way;
+  readonly later: LaterTimes;
+  readonly reason: string;
+}
+
+/** The change as a `curl` command and as TypeScript. */
+function ChangesAsCode(props: ChangesAsCodeProps) {
   const [form, setForm] = useState<(typeof FORMS)[number][0]>('curl');
-  const body = later === undefined ? { changes } : scheduleBody(changes, later);
-  const address = addressOf(later === undefined ? 'applyChanges' : 'createSchedule').href;
+  const { action, ...coded } = requestOf(props);
+  const { changes, options } = coded;
+  const body = { changes, ...options };
   const text =
     form === 'curl'
-      ? asCurl(body, address, session.value?.auth !== 'none')
+      ? asCurl(body, addressOf(action).href, session.value?.auth !== 'none')
       : form === 'TypeScript'
-        ? asTypeScript(body)
-        : JSON.stringify(later === undefined ? changes : body, null, 2);
+        ? asTypeScript(coded)
+        : JSON.stringify(options === undefined ? changes : body, null, 2);
   return (
     <details class="code">
       <summary>As code</summary>
@@ -156,4 +183,20 @@ function ChangesAsCode({
       <Code>{text}</Code>
     </details>
   );
+}
+
+/** The request that makes reviewed changes, and the call of the engine that does the same. */
+function requestOf({ changes, way, later, reason }: ChangesAsCodeProps) {
+  if (way === 'now') return { action: 'applyChanges', method: 'apply', changes } as const;
+  if (way === 'later') {
+    const { changes: scheduled, ...options } = scheduleBody(changes, later);
+    return { action: 'createSchedule', method: 'createSchedule', changes: scheduled, options } as const;
+  }
+  const options = { reason: reason || 'Why' };
+  return {
+    action: 'createProposal',
+    method: 'createProposal',
+    changes: withoutRevisions(changes),
+    options,
+  } as const;
 }
