@@ -12,6 +12,7 @@ import { FlagScreen } from './screens/flag/flag.js';
 import { FlagByName } from './screens/flag/flag-by-name.js';
 import { FlagsScreen } from './screens/flags/flags.js';
 import { MembersScreen } from './screens/projects/members.js';
+import { ProposalScreen } from './screens/schedules/proposal.js';
 import { ScheduleScreen, SchedulesScreen } from './screens/schedules/schedules.js';
 import { SegmentScreen } from './screens/segments/segment.js';
 import { NewSegmentScreen, SegmentEditorScreen } from './screens/segments/segment-editor.js';
@@ -49,6 +50,9 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   }
   if (first === 'schedules' && third === undefined) {
     return second === undefined ? <SchedulesScreen project={undefined} /> : <ScheduleScreen key={second} id={second} />;
+  }
+  if (first === 'proposals' && third === undefined) {
+    return second === undefined ? <SchedulesScreen project={undefined} /> : <ProposalScreen key={second} id={second} />;
   }
   if (first === 'applications' && third === undefined) {
     return second === undefined ? <ApplicationsScreen /> : <ApplicationScreen key={second} name={second} />;

@@ -131,6 +131,7 @@ export function SelectField({ value, options, onChange, ...field }: SelectFieldP
 const REASON_HINTS = {
   change: 'Shown in the history.',
   proposal: 'For those who approve it, and for the history.',
+  rejection: 'Shown in the history.',
   bypass: 'Why it does not wait for approval. Shown in the history.',
 } as const;
 

@@ -52,8 +52,10 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
     <div class="entry-head">
       <strong>{actor}</strong> {summary}
       {isGlobal && <Subjects entry={entry} />}
-      <ScheduleLink events={events} />
+      <OriginLink events={events} kind="schedule" />
+      <OriginLink events={events} kind="proposal" />
       {events.some(({ origin }) => origin?.startsWith('rollout/')) && <span class="tag">by a rollout</span>}
+      {events.some(({ origin }) => origin === 'bypass') && <span class="tag warning">without approval</span>}
       {[...new Set(events.flatMap(({ environment }) => environment ?? []))].map((name) => (
         <span key={name} class="tag">
           {name}
@@ -80,28 +82,34 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
   );
 }
 
-/** Tokens are not restored, because their secrets are not stored, and schedules are cancelled instead. */
+/** Tokens are not restored, because their secrets are not stored. The rest has no history, or ends in another way. */
 function isRevertible({ type }: WireEvent): boolean {
-  return !/^(api-token|schedule)-/.test(type);
+  return !/^(api-token|schedule|rollout|proposal|approval-policy)-/.test(type);
 }
 
-/** A link to the schedule that made a change, or that was made or ended by it. */
-function ScheduleLink({ events }: Pick<HistoryEntry, 'events'>) {
-  const origin = events.find((event) => event.origin?.startsWith(ORIGIN))?.origin?.slice(ORIGIN.length);
-  const own = events.find(({ type }) => type.startsWith('schedule-'))?.data;
-  const id = origin ?? (isSchedule(own) ? own.id : undefined);
+interface OriginLinkProps extends Pick<HistoryEntry, 'events'> {
+  readonly kind: keyof typeof ORIGINS;
+}
+
+/** The screens of what makes changes. */
+const ORIGINS = { schedule: 'schedules', proposal: 'proposals' } as const;
+
+/** A link to the schedule or the proposal that made a change, or that was made or ended by it. */
+function OriginLink({ events, kind }: OriginLinkProps) {
+  // The origin of a change that a schedule made: `schedule/ID`.
+  const prefix = `${kind}/`;
+  const origin = events.find((event) => event.origin?.startsWith(prefix))?.origin?.slice(prefix.length);
+  const own = events.find(({ type }) => type.startsWith(`${kind}-`))?.data;
+  const id = origin ?? (hasId(own) ? own.id : undefined);
   if (id === undefined) return null;
   return (
-    <Link class="tag" to={['schedules', id]} action={`Go to the schedule ${id}`}>
-      {origin === undefined ? 'the schedule' : 'by a schedule'}
+    <Link class="tag" to={[ORIGINS[kind], id]} action={`Go to the ${kind} ${id}`}>
+      {origin === undefined ? `the ${kind}` : `by a ${kind}`}
     </Link>
   );
 }
 
-/** The origin of a change that a schedule made: `schedule/ID`. */
-const ORIGIN = 'schedule/';
-
-function isSchedule(state: unknown): state is { readonly id: string } {
+function hasId(state: unknown): state is { readonly id: string } {
   return typeof state === 'object' && state !== null && 'id' in state && typeof state.id === 'string';
 }
 

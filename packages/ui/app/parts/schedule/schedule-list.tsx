@@ -61,7 +61,7 @@ interface ScheduleProps {
 }
 
 function ScheduleHead({ schedule, flag }: ScheduleProps) {
-  const { id, state, at, endedAt, author, environments, changeSet } = schedule;
+  const { id, state, at, endedAt, author, environments, changeSet, proposal } = schedule;
   const isBroken = state === 'failed' || state === 'expired';
   return (
     <div class="entry-head">
@@ -70,7 +70,12 @@ function ScheduleHead({ schedule, flag }: ScheduleProps) {
         {time(at)}
       </Link>
       {endedAt === null ? <span class="muted">{until(at) ?? 'due now'}</span> : <Ago at={endedAt} />}
-      <FlagLinks schedule={schedule} flag={flag} />
+      <FlagLinks flags={schedule.flags} flag={flag} />
+      {proposal !== null && (
+        <Link class="tag" to={['proposals', proposal]} action={`Go to the proposal of the schedule of ${time(at)}`}>
+          approved
+        </Link>
+      )}
       {environments.map((name) => (
         <span key={name} class="tag">
           {name}
@@ -94,8 +99,15 @@ function ScheduleHead({ schedule, flag }: ScheduleProps) {
 
 const SHOWN = 3;
 
-function FlagLinks({ schedule, flag }: ScheduleProps) {
-  const others = schedule.flags.filter((one) => one.flag !== flag);
+interface FlagLinksProps {
+  readonly flags: ListedSchedule['flags'];
+  /** The flag of the screen, which is left out. */
+  readonly flag?: string | undefined;
+}
+
+/** Links to the first flags of a schedule or a proposal. */
+export function FlagLinks({ flags, flag }: FlagLinksProps) {
+  const others = flags.filter((one) => one.flag !== flag);
   return (
     <>
       {others.slice(0, SHOWN).map((one) => (

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import type { FlagDetail, FlagEnvironment } from '../../api/types.js';
 import { changesBetween } from '../../model/flag-changes.js';
+import { ProposalList } from '../../parts/approval/proposal-list.js';
 import { Ago, ExplainedAnswer } from '../../parts/control/answer.js';
 import { Button, DialogButton, Link } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
@@ -19,6 +20,7 @@ import { RolloutList } from '../../parts/schedule/rollout-list.js';
 import { ScheduleList } from '../../parts/schedule/schedule-list.js';
 import { query } from '../../router.js';
 import { draftOf } from '../../state/drafts.js';
+import { useActiveProposals } from '../../state/proposals.js';
 import { isActive, useRolloutsOf } from '../../state/rollouts.js';
 import { useSchedules } from '../../state/schedules.js';
 import { may, offers } from '../../state/session.js';
@@ -90,6 +92,7 @@ function FlagPage({ detail, revision }: FlagPageProps) {
         </div>
       )}
       <Rollouts project={project} flag={name} />
+      <Proposals project={project} flag={name} />
       <PendingSchedules project={project} flag={name} />
       <VariantsSection detail={detail} revision={revision} />
       <DependenciesSection detail={detail} revision={revision} />
@@ -239,6 +242,17 @@ function Rollouts({ project, flag }: FlagScreenProps) {
   return (
     <Card title="Rollout in steps">
       <RolloutList rollouts={shown} flag={flag} />
+    </Card>
+  );
+}
+
+/** The open and approved proposals of a flag. Absent without any. */
+function Proposals({ project, flag }: FlagScreenProps) {
+  const { data = [] } = useActiveProposals(offers('listProposals', project) ? { project, flag } : undefined);
+  if (data.length === 0) return null;
+  return (
+    <Card title="Proposed" note={plural(data.length, 'proposal')}>
+      <ProposalList proposals={data} flag={flag} />
     </Card>
   );
 }

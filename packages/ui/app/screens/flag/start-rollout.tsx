@@ -1,10 +1,15 @@
 import { useState } from 'preact/hooks';
-import { call } from '../../api/call.js';
+import { type ApiError, call } from '../../api/call.js';
 import { invalidateAfterChange } from '../../api/resource.js';
 import type { FlagDetail, FlagEnvironment } from '../../api/types.js';
+import { type Way, waysOf } from '../../model/ways.js';
 import { Button, Checkbox, IconButton } from '../../parts/control/controls.js';
 import { FormDialog } from '../../parts/form/dialog.js';
 import { ReasonField, SelectField, TextField } from '../../parts/form/field.js';
+import { NeedsApproval, WayField } from '../../parts/review/way-field.js';
+import { approvalPolicy, approvalsOf } from '../../state/approvals.js';
+import { proposedMessage, repeatUnknown, showPostponed } from '../../state/changes.js';
+import { offers } from '../../state/session.js';
 import { showToast } from '../../state/toasts.js';
 
 type Strategy = FlagEnvironment['strategies'][number];
@@ -54,28 +59,44 @@ export function StartRollout({ detail: { name, project }, environment, strategy,
   const [reason, setReason] = useState('');
   const update = (index: number, change: Partial<StepDraft>) =>
     setSteps(steps.map((one, at) => (at === index ? { ...one, ...change } : one)));
+  const { approvals, ways, way, setChosen, setRefused } = useWays(project, environment);
+  const bypasses = approvals !== undefined && way === 'now';
+  const startText = `Start with ${steps[0]?.rollout || '…'} %`;
   const start = async () => {
-    const body = {
+    const rollout = {
       ref: { project, flag: name, environment, strategy: strategy.id },
       steps: steps.map((step, index) => toStep(step, index === steps.length - 1)),
       guarded,
-      ...(reason.trim() && { reason: reason.trim() }),
     };
-    await call('startRollout', { body });
+    const why = reason.trim();
+    if (way === 'propose') {
+      const body = { rollout, reason: why };
+      const { data } = await repeatUnknown((key) => call('createProposal', { body, key }));
+      showPostponed(proposedMessage(data));
+    } else {
+      const body = { ...rollout, ...(why && !bypasses && { reason: why }) };
+      await call('startRollout', { body, bypass: bypasses ? why : undefined }).catch((error: ApiError) => {
+        if (error.code === 'approval_required') setRefused(error);
+        throw error;
+      });
+      showToast({ tone: 'done', text: `The rollout of ${name} has started with ${steps[0]?.rollout} %.` });
+    }
     onClose();
-    showToast({ tone: 'done', text: `The rollout of ${name} has started with ${steps[0]?.rollout} %.` });
     await invalidateAfterChange();
   };
   return (
     <FormDialog
       title={`Roll ${name} out in ${environment}, in steps`}
       size="large"
-      submit={`Start with ${steps[0]?.rollout || '…'} %`}
+      submit={way === 'propose' ? 'Propose' : bypasses ? `${startText}, without approval` : startText}
+      isDanger={bypasses}
+      blocked={way === undefined ? 'It needs approval.' : undefined}
       onSubmit={start}
       onClose={onClose}
     >
       <p class="muted">
-        It is {from} % now. The first step is taken at once. Any other change of the strategy ends the rollout.
+        It is {from} % now. The first step is taken at {way === 'propose' ? 'the start' : 'once'}. Any other change of
+        the strategy ends the rollout.
       </p>
       <ol class="step-rows">
         {steps.map((step, index) => {
@@ -132,9 +153,31 @@ export function StartRollout({ detail: { name, project }, environment, strategy,
       <Checkbox isChecked={guarded} onChange={setGuarded}>
         Take steps only where a guard watches
       </Checkbox>
-      <ReasonField value={reason} onChange={setReason} />
+      {approvals && <NeedsApproval approvals={approvals} ways={ways} />}
+      <WayField ways={ways} way={way} needsApproval={approvals !== undefined} onChange={setChosen} />
+      <ReasonField
+        use={bypasses ? 'bypass' : way === 'propose' ? 'proposal' : 'change'}
+        value={reason}
+        onChange={setReason}
+      />
     </FormDialog>
   );
+}
+
+/** How a rollout may start in an environment: every one needs approval where a policy protects it. */
+function useWays(project: string, environment: string) {
+  const [chosen, setChosen] = useState<Way>();
+  const [refused, setRefused] = useState<ApiError>();
+  const own = approvalPolicy.value.environments[environment];
+  const approvals = own ? { environments: [environment], ...own } : refused && approvalsOf(refused);
+  const ways = waysOf({
+    needsApproval: approvals !== undefined,
+    canSchedule: false,
+    canPropose: offers('createProposal', project),
+    mayBypass: offers('bypassApproval', project),
+  });
+  const way = ways.find((one) => one === chosen) ?? ways[0];
+  return { approvals, ways, way, setChosen, setRefused };
 }
 
 function toStep({ rollout, count, unit }: StepDraft, isLast: boolean) {

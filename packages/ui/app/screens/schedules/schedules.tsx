@@ -1,6 +1,8 @@
 import { useResource } from '../../api/resource.js';
-import type { ListedSchedule } from '../../api/types.js';
-import { Button, Link, Paged } from '../../parts/control/controls.js';
+import type { ListedProposal, ListedSchedule } from '../../api/types.js';
+import { PolicyLine } from '../../parts/approval/policy.js';
+import { ProposalList } from '../../parts/approval/proposal-list.js';
+import { Button, Details, Link, Paged } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
 import { SelectField, TextField } from '../../parts/form/field.js';
 import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../../parts/frame/screen.js';
@@ -8,6 +10,7 @@ import { Empty } from '../../parts/frame/states.js';
 import { RolloutList } from '../../parts/schedule/rollout-list.js';
 import { SCHEDULE_STATES, ScheduleList } from '../../parts/schedule/schedule-list.js';
 import { currentProject, query, setQuery } from '../../router.js';
+import { useActiveProposals, useEndedProposals } from '../../state/proposals.js';
 import { useActiveRollouts } from '../../state/rollouts.js';
 import { type ScheduleState, useSchedules } from '../../state/schedules.js';
 import { offers } from '../../state/session.js';
@@ -32,6 +35,7 @@ export function SchedulesScreen({ project }: SchedulesProps) {
   return (
     <section>
       <ScreenHead title="Schedules" actions={project !== undefined && <Link to={['schedules']}>All projects</Link>} />
+      <PolicyLine />
       <search class="event-filters">
         <TextField label="Flag" type="search" value={flag} onChange={(value) => setQuery({ flag: value })} />
         <SelectField
@@ -46,21 +50,83 @@ export function SchedulesScreen({ project }: SchedulesProps) {
           </Button>
         )}
       </search>
+      {state === '' && <Proposals project={project} part={part} />}
       {state === '' && <Rollouts project={project} part={part} />}
       <WhenLoaded reply={reply}>
         {(all) => <Found key={state} schedules={part === '' ? all : all.filter(matches)} isFiltered={isFiltered} />}
       </WhenLoaded>
+      {state === '' && <EndedProposals project={project} part={part} />}
     </section>
   );
 }
 
-interface RolloutsProps extends SchedulesProps {
+interface PartProps extends SchedulesProps {
   /** A part of the flag's name, in lower case. */
   readonly part: string;
 }
 
+/** The proposals that wait for approval, those that can be applied, and on demand those that have ended. */
+function Proposals({ project, part }: PartProps) {
+  const isOffered = offers('listProposals', project ?? currentProject());
+  const { data = [] } = useActiveProposals(isOffered ? { project } : undefined);
+  if (!isOffered) return null;
+  const found = data.filter(isOf(part));
+  const open = found.filter(({ state }) => state === 'open');
+  const approved = found.filter(({ state }) => state === 'approved');
+  return (
+    <>
+      {open.length > 0 && <ProposalGroup title="Waiting for approval" proposals={open} />}
+      {approved.length > 0 && <ProposalGroup title="Approved" proposals={approved} />}
+    </>
+  );
+}
+
+/** A proposal of the approval policy has no flags. */
+function isOf(part: string): (proposal: ListedProposal) => boolean {
+  return ({ flags }) => part === '' || flags.some(({ flag }) => flag.toLowerCase().includes(part));
+}
+
+function ProposalGroup({
+  title,
+  proposals,
+}: {
+  readonly title: string;
+  readonly proposals: readonly ListedProposal[];
+}) {
+  return (
+    <Card title={title} note={plural(proposals.length, 'proposal')}>
+      <Paged items={proposals} page={PAGE}>
+        {(shown) => <ProposalList proposals={shown} />}
+      </Paged>
+    </Card>
+  );
+}
+
+/** The proposals that have ended. There may be many, so they are read when this is unfolded. */
+function EndedProposals({ project, part }: PartProps) {
+  if (!offers('listProposals', project ?? currentProject())) return null;
+  return <Details summary="Ended proposals">{() => <EndedProposalList project={project} part={part} />}</Details>;
+}
+
+function EndedProposalList({ project, part }: PartProps) {
+  const reply = useEndedProposals({ project });
+  return (
+    <WhenLoaded reply={reply} rows={2}>
+      {(all) => {
+        const found = all.filter(isOf(part));
+        if (found.length === 0) return <p class="muted">No proposal has ended in the last 90 days.</p>;
+        return (
+          <Paged items={found} page={PAGE}>
+            {(shown) => <ProposalList proposals={shown} />}
+          </Paged>
+        );
+      }}
+    </WhenLoaded>
+  );
+}
+
 /** The active rollouts. Absent without any. */
-function Rollouts({ project, part }: RolloutsProps) {
+function Rollouts({ project, part }: PartProps) {
   const { data = [] } = useActiveRollouts(
     offers('listRollouts', project ?? currentProject()) ? { project } : undefined,
   );

@@ -1,0 +1,124 @@
+import { useState } from 'preact/hooks';
+import { call } from '../../api/call.js';
+import { invalidateAfterChange } from '../../api/resource.js';
+import type { ApprovalPolicy } from '../../api/types.js';
+import { type Way, waysOf } from '../../model/ways.js';
+import { currentProject } from '../../router.js';
+import { approvalPolicy } from '../../state/approvals.js';
+import { proposedMessage, repeatUnknown, showPostponed } from '../../state/changes.js';
+import { environmentNames, offers } from '../../state/session.js';
+import { showToast } from '../../state/toasts.js';
+import { plural } from '../../words.js';
+import { DialogButton } from '../control/controls.js';
+import { FormDialog } from '../form/dialog.js';
+import { ReasonField, TextField } from '../form/field.js';
+import { NeedsApproval, WayField } from '../review/way-field.js';
+
+/** Says which environments need approval, and lets admins change it. Absent where neither matters. */
+export function PolicyLine() {
+  const { environments } = approvalPolicy.value;
+  const mayChange = offers('changeApprovalPolicy', currentProject());
+  const needed = Object.entries(environments);
+  if (needed.length === 0 && !mayChange) return null;
+  const counts = needed.map(([name, { required }]) => `${name} (${plural(required, 'person', 'people')})`);
+  return (
+    <p class="policy">
+      {counts.length === 0 ? 'No environment needs approval.' : `Changes need approval in ${counts.join(', ')}.`}{' '}
+      {mayChange && (
+        <DialogButton
+          class="quiet"
+          label="Change which environments need approval"
+          dialog={(close) => <PolicyDialog policy={approvalPolicy.value} onClose={close} />}
+        >
+          Change…
+        </DialogButton>
+      )}
+    </p>
+  );
+}
+
+interface PolicyDialogProps {
+  readonly policy: ApprovalPolicy;
+  readonly onClose: () => void;
+}
+
+/** The largest number that the service accepts. */
+const MOST = 10;
+
+function PolicyDialog({ policy, onClose }: PolicyDialogProps) {
+  const names = [...new Set([...environmentNames.value, ...Object.keys(policy.environments)])];
+  const [counts, setCounts] = useState(() =>
+    Object.fromEntries(names.map((name) => [name, `${policy.environments[name]?.required ?? 0}`])),
+  );
+  const [reason, setReason] = useState('');
+  const [chosen, setChosen] = useState<Way>();
+  const lowered = Object.entries(policy.environments).filter(([name, { required }]) => Number(counts[name]) < required);
+  const project = currentProject();
+  const ways = waysOf({
+    needsApproval: lowered.length > 0,
+    canSchedule: false,
+    canPropose: offers('createProposal', project),
+    mayBypass: offers('bypassApproval', project),
+  });
+  const way = ways.find((one) => one === chosen) ?? ways[0];
+  const bypasses = lowered.length > 0 && way === 'now';
+  const save = async () => {
+    const protectedOnes = names.filter((name) => Number(counts[name]) > 0);
+    const environments = Object.fromEntries(protectedOnes.map((name) => [name, { required: Number(counts[name]) }]));
+    const why = reason.trim();
+    if (way === 'propose') {
+      const body = { changes: [{ op: 'setApprovalPolicy', input: { environments } }], reason: why };
+      const { data } = await repeatUnknown((key) => call('createProposal', { body, key }));
+      showPostponed(proposedMessage(data));
+    } else {
+      await call('changeApprovalPolicy', { body: { environments }, ...(bypasses ? { bypass: why } : { reason: why }) });
+      showToast({ tone: 'done', text: 'It was changed which environments need approval.' });
+    }
+    onClose();
+    await invalidateAfterChange();
+  };
+  return (
+    <FormDialog
+      title="Which environments need approval"
+      submit={way === 'propose' ? 'Propose' : bypasses ? 'Save, without approval' : 'Save'}
+      isDanger={bypasses}
+      blocked={way === undefined ? 'It needs approval.' : undefined}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <p class="muted">
+        The number of people who must approve a change there, besides its author. 0: none. Switching a flag off never
+        needs approval.
+      </p>
+      {names.map((name) => (
+        <TextField
+          key={name}
+          label={`Approvals in ${name}`}
+          type="number"
+          min={0}
+          max={MOST}
+          step={1}
+          required
+          path={`/environments/${name}/required`}
+          value={counts[name] ?? '0'}
+          onChange={(count) => setCounts({ ...counts, [name]: count })}
+        />
+      ))}
+      {lowered.length > 0 && (
+        <NeedsApproval
+          approvals={{
+            environments: lowered.map(([name]) => name),
+            required: Math.max(...lowered.map(([, { required }]) => required)),
+          }}
+          ways={ways}
+        />
+      )}
+      <WayField ways={ways} way={way} needsApproval={lowered.length > 0} onChange={setChosen} />
+      <ReasonField
+        use={bypasses ? 'bypass' : way === 'propose' ? 'proposal' : 'change'}
+        value={reason}
+        onChange={setReason}
+      />
+    </FormDialog>
+  );
+}
