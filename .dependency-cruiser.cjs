@@ -98,7 +98,7 @@ const PAGE_LAYERS = [
   'words.ts',
   'router.ts',
   'state',
-  ...['control', 'frame', 'form', 'list', 'flag', 'strategy', 'preview', 'review', 'schedule'].map(
+  ...['control', 'frame', 'form', 'list', 'flag', 'strategy', 'preview', 'review', 'schedule', 'approval'].map(
     (part) => `parts/${part}`,
   ),
   'layout',

@@ -124,7 +124,7 @@ export interface LaterTimes {
 }
 
 /** Returns whether a proposal can be applied later. A revert cannot: what it takes back may change until then. */
-export function canSchedule(proposal: Proposal): boolean {
+function canSchedule(proposal: Proposal): boolean {
   return proposal.undoes === undefined && offersIn(proposal, 'createSchedule');
 }
 

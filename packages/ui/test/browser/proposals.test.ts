@@ -183,21 +183,19 @@ describeInBrowser('a proposal', () => {
     const page = await open('grace', `proposals/${id}`);
     await page.getByText('1 of 2 approvals').waitFor();
     await page.getByText(/^1 more person must approve it\./).waitFor();
-    await host.flags
-      .as('root')
-      .setVariants(
-        { project: 'default', flag: 'dark-mode' },
-        [
-          {
-            name: 'a',
-            weightType: 'variable',
-            weight: 1000,
-            stickiness: 'default',
-            payload: { type: 'string', value: 'x' },
-          },
-        ],
-        { bypassApproval: 'INC-42' },
-      );
+    await host.flags.as('root').setVariants(
+      { project: 'default', flag: 'dark-mode' },
+      [
+        {
+          name: 'a',
+          weightType: 'variable',
+          weight: 1000,
+          stickiness: 'default',
+          payload: { type: 'string', value: 'x' },
+        },
+      ],
+      { bypassApproval: 'INC-42' },
+    );
     await page.getByText('lapsed', { exact: true }).waitFor();
     await page
       .getByText(/^What was approved is no longer what would happen\. 2 more people must approve it\./)
