@@ -1,9 +1,16 @@
-import type { Explained, ListedSchedule, Rollout } from '../app/api/types.js';
+import type { Explained, ListedSchedule, Proposal, Rollout } from '../app/api/types.js';
 import { refusalText } from '../app/model/refusal.js';
 import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage.js';
+import { type Way, waysOf } from '../app/model/ways.js';
+import {
+  describePolicy,
+  missingApprovals,
+  proposalAdvice,
+  refusalOfProposal,
+} from '../app/parts/approval/proposal-words.js';
 import { scheduleAdvice } from '../app/parts/schedule/advice.js';
 import { holdText, rolloutAdvice } from '../app/parts/schedule/rollout-words.js';
-import { until, why } from '../app/words.js';
+import { approvalText, until, why } from '../app/words.js';
 
 it.each([
   [[], 'The flag name a is taken.', 'The flag name a is taken.'],
@@ -210,3 +217,82 @@ it.each([
   [500, '0.5 seconds'],
   [null, 'until you advance it'],
 ])('says that a step stays for %s milliseconds', (hold, words) => expect(holdText(hold)).toBe(words));
+
+it.each<[Parameters<typeof waysOf>[0], readonly Way[]]>([
+  [{ needsApproval: false, canSchedule: true, canPropose: true, mayBypass: true }, ['now', 'later']],
+  [{ needsApproval: false, canSchedule: false, canPropose: true, mayBypass: false }, ['now']],
+  [{ needsApproval: true, canSchedule: true, canPropose: true, mayBypass: false }, ['propose']],
+  [{ needsApproval: true, canSchedule: true, canPropose: true, mayBypass: true }, ['propose', 'now', 'later']],
+  [{ needsApproval: true, canSchedule: false, canPropose: true, mayBypass: true }, ['propose', 'now']],
+  [{ needsApproval: true, canSchedule: true, canPropose: false, mayBypass: true }, ['now', 'later']],
+  [{ needsApproval: true, canSchedule: true, canPropose: false, mayBypass: false }, []],
+])('offers the ways of a review: %j', (possibilities, ways) => expect(waysOf(possibilities)).toEqual(ways));
+
+it.each([
+  [['production'], 1, 'production needs approval: 1 other person must approve the change before it is applied.'],
+  [['a', 'b'], 2, 'a and b need approval: 2 other people must approve the change before it is applied.'],
+  [[], 1, 'This needs approval: 1 other person must approve the change before it is applied.'],
+])('says who must approve a change of %j', (environments, required, words) => {
+  expect(approvalText({ environments, required })).toBe(words);
+});
+
+const proposal: Proposal = {
+  id: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b13',
+  state: 'open',
+  changes: [],
+  rollout: null,
+  author: { name: 'ada', tokenId: null, tokenType: null },
+  createdAt: '2030-05-01T10:00:00.000Z',
+  reason: 'Launch',
+  required: 2,
+  approvals: [],
+  flags: [{ project: 'default', flag: 'checkout' }],
+  environments: ['production'],
+  expiresAt: '2030-05-15T10:00:00.000Z',
+  schedule: null,
+  changeSet: null,
+  endedAt: null,
+};
+const approvedBy = (actor: string, current: boolean) => ({
+  actor,
+  at: '2030-05-01T11:00:00.000Z',
+  reason: null,
+  current,
+});
+
+it.each<[Partial<Proposal>, number, RegExp | undefined]>([
+  [{}, 2, /^2 people must approve it\. It lapses on .*\.$/],
+  [{ approvals: [approvedBy('grace', true)] }, 1, /^1 more person must approve it\./],
+  [
+    { approvals: [approvedBy('grace', false)] },
+    2,
+    /^What was approved is no longer what would happen\. 2 more people must approve it\./,
+  ],
+  [{ state: 'approved', required: 1, approvals: [approvedBy('grace', true)] }, 0, /^It can be applied until /],
+  [{ state: 'approved', required: 1, approvals: [approvedBy('grace', false)] }, 1, /^What was approved is no longer/],
+  [{ state: 'approved', required: 0 }, 0, /^It needs no approval, so it can be applied\.$/],
+  [{ state: 'scheduled', required: 1, approvals: [approvedBy('grace', true)] }, 0, undefined],
+  [{ state: 'applied', required: 0, changeSet: 'x' }, 0, undefined],
+  [{ state: 'applied', required: 0 }, 0, /^It changed nothing/],
+  [{ state: 'lapsed', required: 0 }, 0, /^Nothing was changed\. .* propose it again\.$/],
+  [{ state: 'rejected', required: 0 }, 0, undefined],
+])('says what the proposal %j waits for', (members, missing, words) => {
+  const shown = { ...proposal, ...members };
+  expect(missingApprovals(shown)).toBe(missing);
+  if (words === undefined) expect(proposalAdvice(shown)).toBeUndefined();
+  else expect(proposalAdvice(shown)).toMatch(words);
+});
+
+it('describes a new approval policy by what it changes', () => {
+  const before = { environments: { production: { required: 2 }, staging: { required: 1 } } };
+  const after = { environments: { production: { required: 1 }, test: { required: 1 }, staging: { required: 1 } } };
+  expect(describePolicy(before, after)).toEqual([
+    'approvals in production: 2 people → 1 person',
+    'approvals in test: none → 1 person',
+  ]);
+});
+
+it('does not repeat the id of a proposal in its refusal', () => {
+  const message = `The proposal ${proposal.id} would now do something else, so its approvals have lapsed.`;
+  expect(refusalOfProposal(message)).toBe('It would now do something else, so its approvals have lapsed.');
+});
