@@ -63,6 +63,28 @@ await check('an editor plans a change for later, and a viewer sees it', async ()
   while ((await flags.getFlag(ref)).description !== 'The new checkout') await setTimeout(50);
 });
 
+await check('an editor proposes a change of production, and another one approves it', async () => {
+  await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+  const [ada, grace] = [await callerNamed('ada', 'lovelace'), await callerNamed('grace', 'hopper')];
+  const admin = '/internal/flags/api/admin';
+  const ref = { project: 'default', flag: 'checkout', environment: 'production' };
+  const changes = [
+    { op: 'addStrategy', ref, input: { name: 'default' } },
+    { op: 'enable', ref },
+  ];
+  const refused = await ada('POST', `${admin}/changes`, { changes });
+  assert.equal(refused.status, 409);
+  assert.match(await refused.text(), /approval_required/);
+  const made = await ada('POST', `${admin}/proposals`, { changes, reason: 'The new checkout is ready' });
+  assert.equal(made.status, 201);
+  const { id } = (await made.json()) as { readonly id: string };
+  const proposal = `${admin}/proposals/${id}`;
+  assert.equal((await ada('POST', `${proposal}/approve`)).status, 409);
+  assert.equal((await grace('POST', `${proposal}/approve`)).status, 200);
+  assert.equal((await ada('POST', `${proposal}/apply`)).status, 200);
+  assert.equal((await flags.getFlag(ref)).environments.find(({ name }) => name === 'production')?.enabled, true);
+});
+
 await check('the admin page is beside the router, under a policy of its own', async () => {
   const response = await fetch(`${origin}/internal/flags/ui/projects/default`);
   assert.equal(response.status, 200);

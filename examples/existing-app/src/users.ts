@@ -8,6 +8,7 @@ export interface User {
 
 const USERS: readonly (User & { readonly password: string })[] = [
   { name: 'ada', role: 'editor', password: 'lovelace' },
+  { name: 'grace', role: 'editor', password: 'hopper' },
   { name: 'charles', role: 'viewer', password: 'babbage' },
 ];
 

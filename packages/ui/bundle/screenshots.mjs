@@ -6,7 +6,7 @@ import { createFlagsRouter } from '@flags/express';
 import { closeSharedBrowser, connectBrowser, disconnectBrowser, startSharedBrowser } from '@flags/test-browser';
 import { createFlagsUi } from '@flags/ui';
 import express from 'express';
-import { createShop } from './shop.mjs';
+import { addProposals, createShop } from './shop.mjs';
 
 const IMAGES = join(dirname(fileURLToPath(import.meta.url)), '../../../docs/images');
 
@@ -27,9 +27,9 @@ const page = `http://127.0.0.1:${server.address().port}/ui/projects/default`;
 mkdirSync(IMAGES, { recursive: true });
 await startSharedBrowser();
 const browser = await connectBrowser();
-for (const colorScheme of ['light', 'dark']) {
-  const context = await browser.newContext({ colorScheme, viewport: { width: 1200, height: 720 } });
-  const tab = await context.newPage();
+const SCHEMES = ['light', 'dark'];
+for (const colorScheme of SCHEMES) {
+  const { context, tab } = await open(colorScheme);
   await tab.goto(`${page}?as=userId%3D7%26country%3DDE`);
   await tab
     .getByRole('cell', { name: /bucket|strategies|rollout/ })
@@ -52,10 +52,26 @@ for (const colorScheme of ['light', 'dark']) {
   await tab.goto(`${page}/schedules`);
   await tab.getByText('What changes').first().click();
   await tab.locator('.differences').waitFor();
+  await tab.evaluate(() => scrollTo(0, 0));
   await take(tab, `schedules-${colorScheme}`);
   await tab.goto(`${page}/flags/recommendations`);
   await tab.getByRole('list', { name: 'Steps of the rollout of recommendations' }).waitFor();
   await take(tab, `rollout-${colorScheme}`);
+  await context.close();
+}
+const proposal = await addProposals(flags);
+for (const colorScheme of SCHEMES) {
+  const { context, tab } = await open(colorScheme);
+  await tab.goto(`${page}/flags/express-delivery`);
+  await tab.getByRole('link', { name: 'Edit production' }).click();
+  await tab.getByLabel('Rollout of strategy 1 in percent').fill('80');
+  await tab.getByRole('button', { name: 'Review changes' }).click();
+  await tab.getByRole('dialog').getByText('become on').waitFor();
+  await tab.getByLabel('Reason').fill('Enough couriers');
+  await take(tab, `propose-${colorScheme}`);
+  await tab.goto(`${page.replace('projects/default', 'proposals')}/${proposal}`);
+  await tab.locator('.differences').waitFor();
+  await take(tab, `proposal-${colorScheme}`);
   await context.close();
 }
 await disconnectBrowser();
@@ -64,6 +80,11 @@ server.closeAllConnections();
 server.close();
 router.close();
 await flags.close();
+
+async function open(colorScheme) {
+  const context = await browser.newContext({ colorScheme, viewport: { width: 1200, height: 720 } });
+  return { context, tab: await context.newPage() };
+}
 
 async function take(tab, name) {
   const path = join(IMAGES, `${name}.png`);

@@ -108,6 +108,20 @@ async function addSchedules(flags, setClock) {
   return now;
 }
 
+/** Two people must approve changes of production from now on. Returns the id of a proposal that one has approved. */
+export async function addProposals(flags) {
+  await flags.as('root').setApprovalPolicy({ environments: { production: { required: 2 } } });
+  const inProduction = { project: 'default', flag: 'search-v2', environment: 'production' };
+  const { environments } = await flags.getFlag(inProduction);
+  const [{ id: strategy }] = environments.find(({ name }) => name === 'production').strategies;
+  const parameters = { rollout: 50, stickiness: 'default', groupId: 'search-v2' };
+  const changes = [{ op: 'updateStrategy', ref: { ...inProduction, strategy }, input: { parameters } }];
+  const reason = 'The new index answers in 40 ms, also at noon';
+  const { id } = await flags.as('bob').createProposal({ changes }, { reason });
+  await flags.as('grace').approveProposal({ proposal: id }, { reason: 'Seen on staging' });
+  return id;
+}
+
 async function addFlag(flags, [name, description, type, rollout, labels, owner], actor) {
   const ref = { project: 'default', flag: name };
   await flags.as(actor).createFlag(ref, { name, description, type, labels, ...(owner && { owner }) });

@@ -94,7 +94,7 @@ describeInBrowser('a proposal', () => {
     const waiting = grace.getByRole('region', { name: 'Waiting for approval' });
     await waiting.getByText('waits for you').waitFor();
     expect(await accessibilityViolations(grace)).toEqual([]);
-    await waiting.getByRole('link', { name: /ago|now/ }).click();
+    await waiting.getByRole('link', { name: 'Open the proposal of ada for dark-mode' }).click();
     await grace.getByText('production: 1 flag goes on: dark-mode').waitFor();
     await grace.getByRole('button', { name: 'Approve the proposal of ada for dark-mode' }).click();
     const decision = grace.getByRole('dialog');

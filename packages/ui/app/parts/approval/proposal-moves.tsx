@@ -10,7 +10,7 @@ import { isCaller, isOwn, plannedOf } from '../../state/proposals.js';
 import { may, offers } from '../../state/session.js';
 import { showToast } from '../../state/toasts.js';
 import { time } from '../../words.js';
-import { Button, DialogButton, Segmented } from '../control/controls.js';
+import { Button, DialogButton, Link, Segmented } from '../control/controls.js';
 import { FormDialog } from '../form/dialog.js';
 import { ReasonField } from '../form/field.js';
 import { isTime } from '../form/time-field.js';
@@ -31,6 +31,11 @@ export function ProposalMoves({ proposal, isOpen }: MovesProps) {
   const mayDecide = may('decideProposal', projectOf(proposal, 'decideProposal'));
   return (
     <span class="end">
+      {isActive && !isOpen && missingApprovals(proposal) > 0 && (
+        <Link class="button" to={['proposals', proposal.id]} label={`Open ${subjectOf(proposal)}`}>
+          Open
+        </Link>
+      )}
       {isActive && isOpen && !isMine && <ApproveButton proposal={proposal} />}
       {state === 'approved' && <ApplyButton proposal={proposal} />}
       {isActive && !isMine && <RejectButton proposal={proposal} />}
