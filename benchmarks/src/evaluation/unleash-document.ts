@@ -1,4 +1,4 @@
-import { listedIds, manyNames } from './scenarios.js';
+import { COUNTRIES, listedIds, manyNames, OLDEST_VERSION } from './scenarios.js';
 
 const rollout = (groupId: string) => ({
   name: 'flexibleRollout',
@@ -7,9 +7,17 @@ const rollout = (groupId: string) => ({
 });
 
 const constraints = [
-  { contextName: 'country', operator: 'IN', values: ['no', 'se', 'dk'], inverted: false },
+  { contextName: 'country', operator: 'IN', values: [...COUNTRIES], inverted: false },
   { contextName: 'age', operator: 'NUM_GTE', value: '18', values: [], inverted: false },
 ];
+
+const recent = {
+  contextName: 'version',
+  operator: 'SEMVER_GTE',
+  value: OLDEST_VERSION.join('.'),
+  values: [],
+  inverted: false,
+};
 
 const variants = ['red', 'green', 'blue'].map((name, at) => ({
   name,
@@ -35,6 +43,7 @@ export const features = [
   { ...common, name: 'on-for-all', strategies: [on] },
   { ...common, name: 'half', strategies: [rollout('half')] },
   { ...common, name: 'constrained', strategies: [{ ...rollout('constrained'), constraints }] },
+  { ...common, name: 'versioned', strategies: [{ ...on, constraints: [recent] }] },
   { ...common, name: 'varied', strategies: [on], variants },
   {
     ...common,

@@ -1,10 +1,21 @@
 import { GrowthBookClient } from '@growthbook/growthbook';
-import { at, type Engine, listedIds, manyNames, users } from '../scenarios.js';
+import {
+  at,
+  COUNTRIES,
+  type Engine,
+  listedIds,
+  manyNames,
+  OLDEST_VERSION,
+  randomNames,
+  type User,
+  users,
+} from '../scenarios.js';
 
-const contexts = users.map((user) => ({ attributes: { ...user } }));
+const contextOf = (user: User) => ({ attributes: { ...user } });
+const contexts = users.map(contextOf);
 
 const half = { force: true, coverage: 0.5, hashAttribute: 'id' };
-const condition = { country: { $in: ['no', 'se', 'dk'] }, age: { $gte: 18 } };
+const condition = { country: { $in: [...COUNTRIES] }, age: { $gte: 18 } };
 
 const features = {
   'on-for-all': { defaultValue: true },
@@ -13,6 +24,10 @@ const features = {
   varied: {
     defaultValue: 'red',
     rules: [{ variations: ['red', 'green', 'blue'], weights: [0.334, 0.333, 0.333], hashAttribute: 'id' }],
+  },
+  versioned: {
+    defaultValue: false,
+    rules: [{ force: true, condition: { version: { $vgte: OLDEST_VERSION.join('.') } } }],
   },
   listed: { defaultValue: false, rules: [{ force: true, condition: { id: { $in: [...listedIds] } } }] },
   ...Object.fromEntries(manyNames.map((name) => [name, { defaultValue: false, rules: [half] }])),
@@ -27,9 +42,11 @@ export function growthBookEngine(): Engine {
     calls: {
       'on for all': (call) => client.isOn('on-for-all', at(contexts, call)),
       '50 % rollout': (call) => client.isOn('half', at(contexts, call)),
+      '50 % rollout, with a fresh context': (call) => client.isOn('half', contextOf(at(users, call))),
       'two constraints and rollout': (call) => client.isOn('constrained', at(contexts, call)),
+      'at least a version': (call) => client.isOn('versioned', at(contexts, call)),
       variant: (call) => client.getFeatureValue('varied', 'red', at(contexts, call)),
-      '50 % rollout among 1,000 flags': (call) => client.isOn(at(manyNames, call), at(contexts, call)),
+      '50 % rollout, a random one of 1,000 flags': (call) => client.isOn(at(randomNames, call), at(contexts, call)),
       'list of 10,000 ids': (call) => client.isOn('listed', at(contexts, call)),
     },
     close: () => client.destroy(),

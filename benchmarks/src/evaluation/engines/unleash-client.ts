@@ -1,9 +1,13 @@
 import { once } from 'node:events';
 import { InMemStorageProvider, Unleash } from 'unleash-client';
-import { at, type Engine, manyNames, users } from '../scenarios.js';
+import { at, type Engine, randomNames, type User, users } from '../scenarios.js';
 import { features } from '../unleash-document.js';
 
-const contexts = users.map(({ id, country, age }) => ({ userId: id, properties: { country, age: String(age) } }));
+const contextOf = ({ id, country, age, version }: User) => ({
+  userId: id,
+  properties: { country, age: String(age), version },
+});
+const contexts = users.map(contextOf);
 
 /** The Node SDK of Unleash, without its metrics, from a bootstrap: there is no server. */
 export async function unleashClientEngine(): Promise<Engine> {
@@ -25,9 +29,12 @@ export async function unleashClientEngine(): Promise<Engine> {
     calls: {
       'on for all': (call) => unleash.isEnabled('on-for-all', at(contexts, call)),
       '50 % rollout': (call) => unleash.isEnabled('half', at(contexts, call)),
+      '50 % rollout, with a fresh context': (call) => unleash.isEnabled('half', contextOf(at(users, call))),
       'two constraints and rollout': (call) => unleash.isEnabled('constrained', at(contexts, call)),
+      'at least a version': (call) => unleash.isEnabled('versioned', at(contexts, call)),
       variant: (call) => unleash.getVariant('varied', at(contexts, call)),
-      '50 % rollout among 1,000 flags': (call) => unleash.isEnabled(at(manyNames, call), at(contexts, call)),
+      '50 % rollout, a random one of 1,000 flags': (call) =>
+        unleash.isEnabled(at(randomNames, call), at(contexts, call)),
       'list of 10,000 ids': (call) => unleash.isEnabled('listed', at(contexts, call)),
     },
     close: () => unleash.destroy(),
