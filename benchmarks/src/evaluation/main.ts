@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { table } from '../markdown.js';
+import { median } from '../median.js';
 import { bytesPerCall, nanosecondsPerCall } from './call-cost.js';
 import { byHandEngine } from './engines/by-hand.js';
 import { flagdCoreEngine } from './engines/flagd-core.js';
@@ -16,6 +17,8 @@ interface Figure {
 
 type Figures = ReadonlyMap<Scenario, Figure>;
 
+const ROUNDS = 3;
+
 /**
  * Prints nanoseconds (median) and bytes of one call, per scenario and engine, and the cost of a preview. An argument: the
  * only engine to measure beside the code by hand.
@@ -24,13 +27,13 @@ async function main(): Promise<void> {
   const only = process.argv[2];
   const [flags, byHand] = [await flagsEngine(), byHandEngine()];
   assertSameAnswers(flags, byHand);
-  const engines = [flags, byHand, await unleashClientEngine(), flagdCoreEngine(), growthBookEngine()];
+  const peers = [await unleashClientEngine(), flagdCoreEngine(), growthBookEngine()];
+  const engines = [flags, byHand, ...peers].filter(
+    ({ name }) => only === undefined || name === only || name === 'by hand',
+  );
   const nothing = await nanosecondsPerCall((call) => at(users, call));
-  const measured = new Map<Engine, Figures>();
-  for (const engine of engines) {
-    if (only === undefined || engine === byHand || engine.name === only) measured.set(engine, await figuresOf(engine));
-    engine.close();
-  }
+  const measured = await measure(engines);
+  for (const engine of [flags, byHand, ...peers]) engine.close();
   console.log(`
 # Evaluation, beside code by hand and engines that evaluate in process
 
@@ -67,18 +70,29 @@ async function callTable(measured: ReadonlyMap<Engine, Figures>, byHand: Engine)
   return table(['ns per call (bytes)', `${titles[0]} / by hand`, ...titles], rows);
 }
 
-async function figuresOf(engine: Engine): Promise<Figures> {
+/** Measures the engines in turn, so that a slower minute of the machine slows all of them. */
+async function measure(engines: readonly Engine[]): Promise<ReadonlyMap<Engine, Figures>> {
   // Calls everything first, so that no scenario profits from running first.
-  for (let call = 0; call < 200_000; call++) {
-    for (const scenario of SCENARIOS) if (scenario !== 'list of 10,000 ids') engine.calls[scenario](call);
-  }
-  const figures = new Map<Scenario, Figure>();
+  for (const engine of engines) warmUp(engine);
+  const measured = new Map(engines.map((engine) => [engine, new Map<Scenario, Figure>()]));
   for (const scenario of SCENARIOS) {
-    console.error(`${engine.name}: ${scenario}`);
-    const call = engine.calls[scenario];
-    figures.set(scenario, { ns: await nanosecondsPerCall(call), bytes: Math.max(0, bytesPerCall(call)) });
+    console.error(scenario);
+    const times = new Map(engines.map((engine) => [engine, [] as number[]]));
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const engine of engines) times.get(engine)?.push(await nanosecondsPerCall(engine.calls[scenario]));
+    }
+    for (const engine of engines) {
+      const bytes = Math.max(0, bytesPerCall(engine.calls[scenario]));
+      measured.get(engine)?.set(scenario, { ns: median(times.get(engine) ?? []), bytes });
+    }
   }
-  return figures;
+  return measured;
+}
+
+function warmUp({ calls }: Engine): void {
+  for (let call = 0; call < 200_000; call++) {
+    for (const scenario of SCENARIOS) if (scenario !== 'list of 10,000 ids') calls[scenario](call);
+  }
 }
 
 function shown(figure: Figure | undefined): string {
