@@ -1,6 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import { compileStrategy } from './compile-strategy.js';
-import { type CompiledFlag, type CompiledStrategy, readDependencies, type SegmentUse } from './compiled-flag.js';
+import { type CompiledFlag, CompiledStrategy, readDependencies, type SegmentUse } from './compiled-flag.js';
 import {
   type CompiledSegment,
   type ConstraintScope,
@@ -8,7 +8,7 @@ import {
   compileSegment,
   type Now,
 } from './constraints.js';
-import { allOf, always, never, type Predicate } from './context.js';
+import { ALWAYS, type Condition, NEVER } from './context.js';
 import { mapList, NONE, readKey, toList, toOptionalText, toText } from './convert.js';
 import type {
   FlagDefinition,
@@ -43,45 +43,38 @@ export interface CompileContext {
 
 /** Compiles the strategies and variants of one flag. */
 class FlagCompilation {
+  /** The weight of the strategies within the limit. */
+  weight = 0;
+  private tried = 0;
+
   constructor(
     private readonly parts: CompilationParts,
     private readonly flag: CompileContext,
   ) {}
 
+  /** Strategies beyond the weight limit do not hold, and are reported. */
   strategy(definition: StrategyDefinition): CompiledStrategy {
     const scope: ConstraintScope = { now: this.parts.now, problem: (code, message) => this.report(code, message) };
     const constraints = mapList(definition.constraints, 'constraints', (one) => compileConstraint(one, scope));
     const segments = mapList(definition.segments, 'segments', (id) => this.segmentUse(id));
     const parameters = definition.parameters ?? {};
     const test = this.test(toText(definition.name, 'name of a strategy'), parameters);
-    const conditions = constraints.map(({ holds }) => holds);
-    for (const { segment } of segments) conditions.push(segment?.holds ?? never);
     const unknown = unknownInStrategy(definition, [...this.parts.strategies.keys()]);
-    return {
-      definition,
-      holds: definition.disabled ? never : allOf([...conditions, test.holds]),
-      constraints,
-      segments,
-      test,
-      variants: this.strategyVariants(definition, parameters),
-      weight: strategyWeight(definition, (id) => this.flag.segments.get(id)?.weight ?? 0),
-      ...(unknown.length > 0 && { unknown }),
-    };
+    const variants = this.strategyVariants(definition, parameters);
+    const isTooCostly = !this.admits(strategyWeight(definition, (id) => this.flag.segments.get(id)?.weight ?? 0));
+    return new CompiledStrategy(definition, constraints, segments, test, variants, unknown, isTooCostly);
   }
 
-  /** Returns the strategies in order. Strategies beyond the weight limit never hold, and are reported. */
-  withinWeightLimit(strategies: readonly CompiledStrategy[]): readonly CompiledStrategy[] {
-    let weight = 0;
-    return strategies.map((strategy) => {
-      weight += strategy.weight;
-      return weight <= LIMITS.flagWeight ? strategy : this.rejectTooCostly(strategy);
-    });
-  }
-
-  private rejectTooCostly(strategy: CompiledStrategy): CompiledStrategy {
+  /** Adds the weight of the next strategy. Returns whether all strategies until then are within the limit. */
+  private admits(weight: number): boolean {
+    this.tried += weight;
+    if (this.tried <= LIMITS.flagWeight) {
+      this.weight = this.tried;
+      return true;
+    }
     const message = `Strategies of ${this.flag.name} do not hold: the regular expressions and lists of its strategies could take too long together. Use fewer or simpler ones.`;
     this.report('too_costly', message);
-    return { ...strategy, holds: never, weight: 0, isTooCostly: true };
+    return false;
   }
 
   /** Flag variants are hashed with the flag's name, and use the stickiness of the first variant. */
@@ -115,7 +108,7 @@ class FlagCompilation {
     const segment = this.flag.segments.get(id);
     if (segment === undefined)
       this.report('missing_segment', `${this.flag.name} uses a segment that does not exist: ${id}.`);
-    return { id, segment };
+    return segment ? { id, segment, holds: (context) => segment.holds(context) } : { id, segment, ...NEVER };
   }
 
   private test(name: string, parameters: StrategyParameters): StrategyTest {
@@ -124,10 +117,10 @@ class FlagCompilation {
     const builtIn = compileStrategy(name, parameters, this.parts.strategyContext);
     if (builtIn) return builtIn;
     this.report('unknown_strategy', `${this.flag.name} has an unknown strategy, which never holds: ${name}.`);
-    return { holds: never };
+    return NEVER;
   }
 
-  private catchErrors(strategy: CustomStrategy, parameters: StrategyParameters): Predicate {
+  private catchErrors(strategy: CustomStrategy, parameters: StrategyParameters): Condition['holds'] {
     return (context) => {
       try {
         return strategy.isEnabled(parameters, context) === true;
@@ -151,15 +144,7 @@ type FlagBody = Pick<
   'broken' | 'dependencies' | 'strategies' | 'candidates' | 'variants' | 'segments' | 'weight'
 >;
 
-const ALWAYS_ON: CompiledStrategy = {
-  definition: { name: 'default' },
-  holds: always,
-  constraints: [],
-  segments: [],
-  test: { holds: always },
-  variants: undefined,
-  weight: 0,
-};
+const ALWAYS_ON = new CompiledStrategy({ name: 'default' }, NONE, NONE, ALWAYS, undefined, NONE, false);
 const ONLY_ALWAYS_ON: readonly CompiledStrategy[] = [ALWAYS_ON];
 
 /** Compiles definitions for evaluation. Never throws: an unreadable definition is off, and is reported. */
@@ -187,12 +172,13 @@ export class FlagCompiler {
     const body = this.body(definition, { name, segments, counter });
     // Named members instead of a spread: the object needs half the memory.
     return {
+      condition: conditionOf(body.candidates),
+      counter,
+      dependencies: body.dependencies,
       name,
       definition,
-      counter,
       impressionData: readKey(() => definition.impressionData, 'boolean') ?? false,
       broken: body.broken,
-      dependencies: body.dependencies,
       strategies: body.strategies,
       candidates: body.candidates,
       variants: body.variants,
@@ -233,24 +219,35 @@ export class FlagCompiler {
     if (!Array.isArray(definition.strategies)) throw new TypeError('strategies must be an array');
     const { enabled } = definition;
     const compilation = new FlagCompilation(this.parts, flag);
-    const strategies = compilation.withinWeightLimit(
-      definition.strategies.map((strategy) => compilation.strategy(strategy)),
-    );
+    const strategies = definition.strategies.map((strategy) => compilation.strategy(strategy));
     const variants = compilation.flagVariants(definition);
-    const candidates = strategies.length > 0 ? strategies : ONLY_ALWAYS_ON;
     return {
       broken: undefined,
       dependencies: readDependencies(definition),
       strategies,
-      candidates: enabled ? candidates : NONE,
+      candidates: enabled ? candidatesOf(strategies) : NONE,
       variants,
       segments: segmentsOf(strategies),
-      weight: enabled ? strategies.reduce((sum, { weight }) => sum + weight, HASH) : 0,
+      weight: enabled ? HASH + compilation.weight : 0,
     };
   }
 }
 
 const NO_SEGMENTS: ReadonlySet<number> = new Set();
+
+function candidatesOf(strategies: readonly CompiledStrategy[]): readonly CompiledStrategy[] {
+  if (strategies.length === 0) return ONLY_ALWAYS_ON;
+  const isCandidate = ({ definition, isTooCostly }: CompiledStrategy) => !definition.disabled && !isTooCostly;
+  return strategies.every(isCandidate) ? strategies : strategies.filter(isCandidate);
+}
+
+/** Most flags have one strategy. */
+function conditionOf(candidates: readonly CompiledStrategy[]): Condition {
+  const [first, second] = candidates;
+  if (first === undefined) return NEVER;
+  if (second === undefined) return first.condition;
+  return { holds: (context) => candidates.some((strategy) => strategy.holds(context)) };
+}
 
 function segmentsOf(strategies: readonly CompiledStrategy[]): ReadonlySet<number> {
   const ids = strategies.flatMap(({ segments }) => segments.map(({ id }) => id));

@@ -1,16 +1,17 @@
 import {
-  always,
-  type FieldReader,
-  fieldReader,
-  never,
+  ALWAYS,
+  ContextField,
+  NEVER,
+  NO_ID,
   remoteAddress,
-  sessionId,
+  SESSION_ID,
+  USER_ID,
+  USER_OR_SESSION,
   userId,
-  userOrSession,
 } from './context.js';
 import { toOptionalText, toText } from './convert.js';
 import { inAnyRange, isIPv4Range, parseRange } from './ip-address.js';
-import { noId, Rollout, type StrategyContext, type StrategyTest } from './rollout.js';
+import { Rollout, type StrategyContext, type StrategyTest } from './rollout.js';
 import { type BuiltInName, stickyField } from './strategies.js';
 
 /** Parameters as they are stored, of any type. */
@@ -24,11 +25,12 @@ const COMPILERS: Readonly<Record<BuiltInName, Compile>> = {
   flexibleRollout(parameters, context) {
     const settings = { groupId: groupOf(parameters), percentage: parameters.rollout };
     const field = stickyField(parameters);
-    if (field !== undefined) return new Rollout({ ...settings, id: fieldReader(field), withoutId: 'off' }, context);
-    const id = parameters.stickiness === 'random' ? noId : userOrSession;
+    if (field !== undefined)
+      return new Rollout({ ...settings, id: new ContextField(field), withoutId: 'off' }, context);
+    const id = parameters.stickiness === 'random' ? NO_ID : USER_OR_SESSION;
     return new Rollout({ ...settings, id, withoutId: 'random' }, context);
   },
-  default: () => ({ holds: always }),
+  default: () => ALWAYS,
   userWithId({ userIds }) {
     const ids = new Set<string | undefined>(entriesOf(userIds, 'userIds'));
     return { holds: (context) => ids.has(userId(context)) };
@@ -50,12 +52,12 @@ const COMPILERS: Readonly<Record<BuiltInName, Compile>> = {
   },
   applicationHostname({ hostNames }, { hostname }) {
     const names = entriesOf(hostNames, 'hostNames').map((name) => name.toLowerCase());
-    return { holds: hostname !== undefined && names.includes(hostname.toLowerCase()) ? always : never };
+    return hostname !== undefined && names.includes(hostname.toLowerCase()) ? ALWAYS : NEVER;
   },
-  gradualRolloutUserId: (parameters, context) => gradualRollout(parameters, userId, context),
-  gradualRolloutSessionId: (parameters, context) => gradualRollout(parameters, sessionId, context),
+  gradualRolloutUserId: (parameters, context) => gradualRollout(parameters, USER_ID, context),
+  gradualRolloutSessionId: (parameters, context) => gradualRollout(parameters, SESSION_ID, context),
   gradualRolloutRandom: ({ percentage }, context) =>
-    new Rollout({ groupId: '', percentage, id: noId, withoutId: 'random' }, context),
+    new Rollout({ groupId: '', percentage, id: NO_ID, withoutId: 'random' }, context),
 };
 
 /**
@@ -93,7 +95,7 @@ function groupOf(parameters: Parameters): string {
   return toText(parameters.groupId || '', 'groupId');
 }
 
-function gradualRollout(parameters: Parameters, id: FieldReader, context: StrategyContext): StrategyTest {
+function gradualRollout(parameters: Parameters, id: ContextField, context: StrategyContext): StrategyTest {
   const { percentage } = parameters;
   return new Rollout({ groupId: groupOf(parameters), percentage, id, withoutId: 'off' }, context);
 }

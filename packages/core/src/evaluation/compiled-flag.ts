@@ -1,6 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import type { CompiledConstraint, CompiledSegment } from './constraints.js';
-import type { Predicate } from './context.js';
+import { allHold, type Condition } from './context.js';
 import { mapList, toList, toText } from './convert.js';
 import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluation.types.js';
@@ -10,17 +10,19 @@ import type { FlagCounter } from './usage.js';
 import { COMPILED_OFF, COMPILED_ON, type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
 
 export interface CompiledFlag {
+  /** Whether any candidate holds. */
+  readonly condition: Condition;
+  readonly counter: FlagCounter;
+  readonly dependencies: readonly DependencyDefinition[];
+  readonly impressionData: boolean;
   readonly name: string;
   readonly definition: FlagDefinition;
-  readonly counter: FlagCounter;
-  readonly impressionData: boolean;
   /** Why the definition could not be read; undefined for a readable one. */
   readonly broken: string | undefined;
-  readonly dependencies: readonly DependencyDefinition[];
   readonly strategies: readonly CompiledStrategy[];
   /**
-   * The strategies to evaluate, in order. Empty while the flag is off; one strategy that always holds if the flag is on
-   * without strategies.
+   * The strategies to evaluate, in order: neither disabled nor too costly ones. Empty while the flag is off; one strategy
+   * that always holds if the flag is on without strategies.
    */
   readonly candidates: readonly CompiledStrategy[];
   readonly variants: CompiledVariants | undefined;
@@ -30,22 +32,34 @@ export interface CompiledFlag {
   readonly weight: number;
 }
 
-export interface CompiledStrategy {
-  readonly definition: StrategyDefinition;
-  /** Holds if all constraints, all segments and the strategy's own test hold. */
-  readonly holds: Predicate;
-  readonly constraints: readonly CompiledConstraint[];
-  readonly segments: readonly SegmentUse[];
-  readonly test: StrategyTest;
-  readonly variants: CompiledVariants | undefined;
-  readonly weight: number;
-  /** The parts that the host does not know. Absent if it knows all. */
-  readonly unknown?: readonly string[];
-  /** Set if this strategy and those before it exceed the weight limit. It is not evaluated and does not hold. */
-  readonly isTooCostly?: true;
+export class CompiledStrategy implements Condition {
+  constructor(
+    readonly definition: StrategyDefinition,
+    readonly constraints: readonly CompiledConstraint[],
+    readonly segments: readonly SegmentUse[],
+    /** The strategy's own condition. */
+    readonly test: StrategyTest,
+    readonly variants: CompiledVariants | undefined,
+    /** The parts that the host does not know; empty if it knows all. */
+    readonly unknown: readonly string[],
+    /** Whether this strategy and those before it exceed the weight limit. It is not evaluated and does not hold. */
+    readonly isTooCostly: boolean,
+  ) {}
+
+  /** The least that has to be evaluated for this strategy. */
+  get condition(): Condition {
+    return this.constraints.length + this.segments.length > 0 ? this : this.test;
+  }
+
+  holds(context: EvaluationContext): boolean {
+    if (this.constraints.length > 0 && !allHold(this.constraints, context)) return false;
+    if (this.segments.length > 0 && !allHold(this.segments, context)) return false;
+    return this.test.holds(context);
+  }
 }
 
-export interface SegmentUse {
+/** A segment in a strategy. It never holds if the segment does not exist. */
+export interface SegmentUse extends Condition {
   readonly id: number;
   /** Undefined if the segment does not exist. */
   readonly segment: CompiledSegment | undefined;
@@ -66,6 +80,12 @@ function readDependency({ flag, enabled, variants }: DependencyDefinition): Depe
     enabled: enabled !== false,
     variants: [...toList(variants, 'variants of a dependency')],
   };
+}
+
+/** Whether a flag is on. Allocates nothing. */
+export function isOn(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): boolean {
+  if (flag.dependencies.length > 0 && !dependenciesHold(flag, context, flags)) return false;
+  return flag.condition.holds(context);
 }
 
 /** Returns the strategy that switches the flag on, or undefined if the flag is off. Allocates nothing. */
@@ -128,13 +148,13 @@ export function dependencyHolds(
 }
 
 /** A flag in a table: compiled, or only its definition. */
-export type TableEntry = CompiledFlag | (FlagDefinition & { readonly candidates?: undefined });
+export type TableEntry = CompiledFlag | (FlagDefinition & { readonly condition?: undefined });
 
 /** Compiles a definition; undefined if it has no name. */
 export type Compile = (definition: FlagDefinition) => CompiledFlag | undefined;
 
 export function isCompiled(entry: TableEntry): entry is CompiledFlag {
-  return entry.candidates !== undefined;
+  return entry.condition !== undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../base/limits.js';
-import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
+import { ALWAYS, allHold, type Condition, ContextField, NEVER } from './context.js';
 import { toList, toNumber, toText, toTexts } from './convert.js';
 import type { ConstraintDefinition, ConstraintOperator, SegmentDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluation.types.js';
@@ -28,7 +28,7 @@ function isInCidr(constraint: ConstraintDefinition): ValueTest {
 export type Now = () => number;
 
 /** Like {@link ValueTestFactory}, but tests the time of the evaluation instead of a context field. */
-type MomentTestFactory = (constraint: ConstraintDefinition, now: Now) => Predicate | undefined;
+type MomentTestFactory = (constraint: ConstraintDefinition, now: Now) => Condition['holds'] | undefined;
 
 const isAfter: MomentTestFactory = atMoment((time, operand) => time > operand);
 const isBefore: MomentTestFactory = atMoment((time, operand) => time < operand);
@@ -155,11 +155,24 @@ function ordered(holds: (order: number) => boolean): ValueTestFactory {
   };
 }
 
-export interface CompiledConstraint {
+export interface CompiledConstraint extends Condition {
   readonly definition: ConstraintDefinition;
-  readonly holds: Predicate;
-  /** Reads the context field that the constraint tests. */
-  readonly read: FieldReader;
+  /** The context field that the constraint tests. */
+  readonly field: ContextField;
+}
+
+/** One object, because an instance may have tens of thousands of constraints. */
+class FieldConstraint implements CompiledConstraint {
+  constructor(
+    readonly definition: ConstraintDefinition,
+    readonly field: ContextField,
+    private readonly test: ValueTest,
+    private readonly inverted: boolean,
+  ) {}
+
+  holds(context: EvaluationContext): boolean {
+    return this.test(this.field.read(context)) !== this.inverted;
+  }
 }
 
 export interface ConstraintScope {
@@ -194,30 +207,23 @@ const MOMENT_TESTS: ReadonlyMap<string, MomentTestFactory> = new Map<ConstraintO
 ]);
 
 export function compileConstraint(definition: ConstraintDefinition, scope: ConstraintScope): CompiledConstraint {
-  const read = fieldReader(toText(definition.contextName, 'contextName of a constraint'));
-  return { definition, read, holds: compilePredicate(definition, read, scope) };
-}
-
-function compilePredicate(definition: ConstraintDefinition, read: FieldReader, scope: ConstraintScope): Predicate {
   const { operator } = definition;
+  const field = new ContextField(toText(definition.contextName, 'contextName of a constraint'));
   const valueTest = VALUE_TESTS.get(operator);
   const momentTest = MOMENT_TESTS.get(operator);
   if (valueTest === undefined && momentTest === undefined) {
     scope.problem('unknown_operator', `The operator ${operator} is unknown: a constraint with it never holds.`);
-    return never;
+    return { definition, field, ...NEVER };
   }
   const inverted = Boolean(definition.inverted);
   const reportUnusable = () =>
     scope.problem('unusable_operand', `${operator} on ${definition.contextName} has an invalid operand.`);
   const test = valueTest?.(definition, reportUnusable);
-  const holds = test === undefined ? momentTest?.(definition, scope.now) : onField(read, test);
-  if (holds !== undefined) return inverted ? (context) => !holds(context) : holds;
+  if (test) return new FieldConstraint(definition, field, test, inverted);
+  const holds = momentTest?.(definition, scope.now);
+  if (holds) return { definition, field, holds: (context) => holds(context) !== inverted };
   reportUnusable();
-  return inverted ? always : never;
-}
-
-function onField(read: FieldReader, test: (value: string | undefined) => boolean): Predicate {
-  return (context) => test(read(context));
+  return { definition, field, ...(inverted ? ALWAYS : NEVER) };
 }
 
 /** Tests the text of a context field; undefined means that the context has no value. */
@@ -304,10 +310,9 @@ function compile(key: string): RE2Set | typeof INVALID {
   }
 }
 
-export interface CompiledSegment {
+export interface CompiledSegment extends Condition {
   readonly id: number;
   readonly constraints: readonly CompiledConstraint[];
-  readonly holds: Predicate;
   /** The constraints of a segment beyond the weight limit are not evaluated. */
   readonly weight: number;
 }
@@ -322,16 +327,16 @@ export function compileSegment(definition: SegmentDefinition, now: Now, problems
     const constraints = definitions.map((constraint) =>
       compileConstraint(constraint, { now, problem: (code, message) => problems.report({ code, segment, message }) }),
     );
-    return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), weight };
+    return { id: segment, constraints, holds: (context) => allHold(constraints, context), weight };
   } catch (error) {
     const message = `The segment ${segment} cannot be read and never holds: ${reasonOf(error)}.`;
     problems.report({ code: 'broken_segment', segment, message });
-    return { id: segment, constraints: [], holds: never, weight: 0 };
+    return { id: segment, constraints: [], ...NEVER, weight: 0 };
   }
 }
 
 function rejectTooCostly(segment: number, problems: ProblemReporter): CompiledSegment {
   const message = `The segment ${segment} never holds: its regular expressions and lists could take too long together. Use fewer or simpler ones.`;
   problems.report({ code: 'too_costly', segment, message });
-  return { id: segment, constraints: [], holds: never, weight: 0 };
+  return { id: segment, constraints: [], ...NEVER, weight: 0 };
 }

@@ -3,57 +3,42 @@ import type { EvaluationContext } from './evaluation.types.js';
 import { notices } from './problem.js';
 
 /** A condition on the context. Compiled once and called for every evaluation. */
-export type Predicate = (context: EvaluationContext) => boolean;
-
-export const always: Predicate = () => true;
-export const never: Predicate = () => false;
-
-/** Combines predicates: holds if all of them hold. Evaluates them in order. */
-export function allOf(predicates: readonly Predicate[]): Predicate {
-  const asked = predicates.filter((predicate) => predicate !== always);
-  const [first, second, third] = asked;
-  if (first === undefined) return always;
-  if (second === undefined) return first;
-  if (third === undefined) return bothOf(first, second);
-  if (asked.length === 3) return threeOf(first, second, third);
-  return (context) => {
-    for (const predicate of asked) if (!predicate(context)) return false;
-    return true;
-  };
+export interface Condition {
+  holds(context: EvaluationContext): boolean;
 }
 
-// Separate functions, so that the closures do not keep the list of predicates alive.
+export const ALWAYS: Condition = { holds: () => true };
+export const NEVER: Condition = { holds: () => false };
 
-function bothOf(first: Predicate, second: Predicate): Predicate {
-  return (context) => first(context) && second(context);
-}
-
-function threeOf(first: Predicate, second: Predicate, third: Predicate): Predicate {
-  return (context) => first(context) && second(context) && third(context);
+export function allHold(conditions: readonly Condition[], context: EvaluationContext): boolean {
+  for (const condition of conditions) if (!condition.holds(context)) return false;
+  return true;
 }
 
 // Cached, because sandboxes such as jest's make every access to a global slow.
 const hasOwn = Object.hasOwn;
 const MAX_LENGTH = LIMITS.contextValue;
 
-/** Reads one context field as text. Returns undefined for a missing or too long value. */
-export type FieldReader = (context: EvaluationContext) => string | undefined;
+type ReadText = (context: EvaluationContext) => string | undefined;
 
-/** Reads a known context member, or else an own property of `properties`. */
-export function fieldReader(name: string): FieldReader {
-  return MEMBER_READERS.get(name) ?? ((context) => propertyText(context, name));
+/** A known context member, or else an own property of `properties`, as text. */
+export class ContextField {
+  constructor(
+    private readonly name: string,
+    private readonly readMember: ReadText | undefined = MEMBERS.get(name),
+  ) {}
+
+  /** Returns undefined for a missing or too long value. */
+  read(context: EvaluationContext): string | undefined {
+    return this.readMember ? this.readMember(context) : propertyText(context, this.name);
+  }
 }
 
-/**
- * The id for the `default` stickiness of rollouts: the user, or else the session. This reader and those below read only
- * the members, not `properties`.
- */
-export function userOrSession(context: EvaluationContext): string | undefined {
+function userOrSession(context: EvaluationContext): string | undefined {
   return userId(context) || sessionId(context);
 }
 
-/** The id for the `default` stickiness of variants: the user, the session, or else the address. */
-export function userSessionOrAddress(context: EvaluationContext): string | undefined {
+function userSessionOrAddress(context: EvaluationContext): string | undefined {
   return userId(context) || sessionId(context) || remoteAddress(context);
 }
 
@@ -62,7 +47,7 @@ export function userId(context: EvaluationContext): string | undefined {
   return typeof value === 'string' && value.length <= MAX_LENGTH ? value : textOf(value, 'userId');
 }
 
-export function sessionId(context: EvaluationContext): string | undefined {
+function sessionId(context: EvaluationContext): string | undefined {
   const value = context.sessionId;
   return typeof value === 'string' && value.length <= MAX_LENGTH ? value : textOf(value, 'sessionId');
 }
@@ -73,7 +58,7 @@ export function remoteAddress(context: EvaluationContext): string | undefined {
 }
 
 // One function per member: reading a constant name is faster.
-const MEMBER_READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
+const MEMBERS: ReadonlyMap<string, ReadText> = new Map<string, ReadText>([
   ['userId', (context) => userId(context) ?? propertyText(context, 'userId')],
   ['sessionId', (context) => sessionId(context) ?? propertyText(context, 'sessionId')],
   ['remoteAddress', (context) => remoteAddress(context) ?? propertyText(context, 'remoteAddress')],
@@ -81,6 +66,16 @@ const MEMBER_READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldRe
   ['appName', (context) => textOf(context.appName, 'appName') ?? propertyText(context, 'appName')],
   ['currentTime', (context) => textOf(context.currentTime, 'currentTime') ?? propertyText(context, 'currentTime')],
 ]);
+
+// These read only the members, not `properties`.
+/** The id for the `default` stickiness of rollouts: the user, or else the session. */
+export const USER_OR_SESSION = new ContextField('userId', userOrSession);
+/** The id for the `default` stickiness of variants: the user, the session, or else the address. */
+export const USER_SESSION_OR_ADDRESS = new ContextField('userId', userSessionOrAddress);
+export const USER_ID = new ContextField('userId', userId);
+export const SESSION_ID = new ContextField('sessionId', sessionId);
+/** For random choices. */
+export const NO_ID = new ContextField('', () => undefined);
 
 function propertyText(context: EvaluationContext, name: string): string | undefined {
   const properties = context.properties;

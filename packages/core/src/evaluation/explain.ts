@@ -93,7 +93,14 @@ function explainChoice(
 function explainStrategy(strategy: CompiledStrategy, context: EvaluationContext): StrategyExplanation {
   const { name } = strategy.definition;
   const { unknown } = strategy;
-  const unasked = { name, holds: false, disabled: false, ...(unknown && { unknown }), constraints: [], segments: [] };
+  const unasked = {
+    name,
+    holds: false,
+    disabled: false,
+    ...(unknown.length > 0 && { unknown }),
+    constraints: [],
+    segments: [],
+  };
   if (strategy.definition.disabled) return { ...unasked, disabled: true };
   if (strategy.isTooCostly) return { ...unasked, isTooCostly: true };
   const constraints = explainUntil(false, strategy.constraints, (constraint) => explainConstraint(constraint, context));
@@ -118,12 +125,10 @@ function explainSegment({ id, segment }: SegmentUse, context: EvaluationContext)
   return { id, found: true, holds: segment.holds(context), constraints };
 }
 
-function explainConstraint(
-  { definition, holds, read }: CompiledConstraint,
-  context: EvaluationContext,
-): ConstraintExplanation {
-  const value = tryRead(() => read(context));
-  return { constraint: definition, ...(value !== undefined && { value }), holds: holds(context) };
+function explainConstraint(constraint: CompiledConstraint, context: EvaluationContext): ConstraintExplanation {
+  const { definition, field } = constraint;
+  const value = tryRead(() => field.read(context));
+  return { constraint: definition, ...(value !== undefined && { value }), holds: constraint.holds(context) };
 }
 
 /** Explains items up to the first that holds, or that does not hold. */

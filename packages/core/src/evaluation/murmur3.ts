@@ -41,10 +41,10 @@ class Murmur3Bytes {
     this.state = seed | 0;
   }
 
-  resume(from: Pick<Murmur3Bytes, 'state' | 'carry' | 'carryBits' | 'length'>): void {
+  resume(from: HashedPrefix): void {
     this.state = from.state;
     this.carry = from.carry;
-    this.carryBits = from.carryBits;
+    this.carryBits = (from.length & 3) << 3;
     this.length = from.length;
   }
 
@@ -102,20 +102,21 @@ class Murmur3Bytes {
 const charCodeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (text: string, at: number) => number;
 
 /** The hash state after a prefix, so that a call only hashes the id. */
-export interface HashedPrefix {
+export class HashedPrefix {
   readonly state: number;
   /** The bytes after the last complete block of four. */
   readonly carry: number;
-  readonly carryBits: number;
   readonly length: number;
   readonly encoding: TextEncoding;
-}
 
-export function hashPrefix(prefix: string, seed: number, encoding: TextEncoding): HashedPrefix {
-  const bytes = new Murmur3Bytes(seed);
-  bytes.write(prefix, encoding);
-  const { state, carry, carryBits, length } = bytes;
-  return { state, carry, carryBits, length, encoding };
+  constructor(prefix: string, seed: number, encoding: TextEncoding) {
+    const bytes = new Murmur3Bytes(seed);
+    bytes.write(prefix, encoding);
+    this.state = bytes.state;
+    this.carry = bytes.carry;
+    this.length = bytes.length;
+    this.encoding = encoding;
+  }
 }
 
 /**
@@ -123,7 +124,7 @@ export function hashPrefix(prefix: string, seed: number, encoding: TextEncoding)
  * would be heap-allocated if it was returned from here. Allocates nothing.
  */
 export function hashWith(prefix: HashedPrefix, id: string): number {
-  const bits = prefix.carryBits;
+  const bits = (prefix.length & 3) << 3;
   const length = id.length;
   const blocksEnd = length & ~3;
   let state = prefix.state;

@@ -1,13 +1,12 @@
-import { always, type FieldReader, never, type Predicate } from './context.js';
+import type { Condition, ContextField } from './context.js';
 import type { EvaluationContext, RolloutExplanation, TextEncoding } from './evaluation.types.js';
-import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
+import { HashedPrefix, hashWith } from './murmur3.js';
 import { shareOf } from './strategies.js';
 
 /** A strategy's own condition, without its constraints and segments. */
-export interface StrategyTest {
-  readonly holds: Predicate;
+export interface StrategyTest extends Condition {
   /** Evaluates the same condition with details. Present for strategies that hash. */
-  readonly explain?: (context: EvaluationContext) => RolloutExplanation;
+  explain?(context: EvaluationContext): RolloutExplanation;
 }
 
 /** Settings of the snapshot that strategies and variants use. */
@@ -25,35 +24,40 @@ const BUCKETS = 100;
 interface RolloutSettings {
   readonly groupId: string;
   readonly percentage: unknown;
-  /** Reads the id that is hashed. */
-  readonly id: FieldReader;
+  /** The id that is hashed. */
+  readonly id: ContextField;
   /** The meaning of a missing or empty id. */
   readonly withoutId: 'random' | 'off';
 }
 
-/** A class, because an instance may have tens of thousands of rollouts: closures would take twice the memory. */
-export class Rollout implements StrategyTest {
-  readonly holds: Predicate;
-  readonly groupId: string;
-  readonly id: FieldReader;
-  readonly prefix: HashedPrefix;
+/** Hashes an id with the group. One object, because an instance may have tens of thousands of rollouts. */
+export class Rollout extends HashedPrefix implements StrategyTest {
+  private readonly groupId: string;
+  private readonly id: ContextField;
   /** Buckets below this number are in the rollout. */
-  readonly threshold: number;
+  private readonly threshold: number;
   /** Decides for a missing id; undefined if a missing id means off. */
-  readonly random: (() => number) | undefined;
+  private readonly random: (() => number) | undefined;
 
   constructor({ groupId, percentage, id, withoutId }: RolloutSettings, { random, idEncoding }: StrategyContext) {
+    super(`${groupId}:`, SEED, idEncoding);
     this.groupId = groupId;
     this.id = id;
-    this.prefix = hashPrefix(`${groupId}:`, SEED, idEncoding);
     this.threshold = shareOf(percentage);
     this.random = withoutId === 'random' ? random : undefined;
-    this.holds = rolloutPredicate(this);
+  }
+
+  /** Skips hashing if the result cannot depend on it. */
+  holds(context: EvaluationContext): boolean {
+    const { threshold } = this;
+    if (threshold === 0) return false;
+    if (threshold < BUCKETS) return this.bucketOf(this.id.read(context)) < threshold;
+    return this.random !== undefined || Boolean(this.id.read(context));
   }
 
   explain(context: EvaluationContext): RolloutExplanation {
-    const id = this.id(context);
-    const bucket = bucketOf(this, id);
+    const id = this.id.read(context);
+    const bucket = this.bucketOf(id);
     return {
       holds: bucket < this.threshold,
       groupId: this.groupId,
@@ -63,21 +67,11 @@ export class Rollout implements StrategyTest {
       rollout: this.threshold,
     };
   }
-}
 
-/** Skips hashing if the result cannot depend on it. */
-function rolloutPredicate(rollout: Rollout): Predicate {
-  const { id, threshold } = rollout;
-  if (threshold === 0) return never;
-  if (threshold < BUCKETS) return (context) => bucketOf(rollout, id(context)) < threshold;
-  return rollout.random ? always : (context) => Boolean(id(context));
+  /** Returns 0–99, or 100 if a missing id means off. */
+  private bucketOf(id: string | undefined): number {
+    // Integers on all paths compare faster.
+    if (id) return ((hashWith(this, id) >>> 0) % BUCKETS) | 0;
+    return this.random ? (this.random() * BUCKETS) | 0 : BUCKETS;
+  }
 }
-
-/** Returns 0–99, or 100 if a missing id means off. */
-function bucketOf({ prefix, random }: Rollout, id: string | undefined): number {
-  // Integers on all paths compare faster.
-  if (id) return ((hashWith(prefix, id) >>> 0) % BUCKETS) | 0;
-  return random ? (random() * BUCKETS) | 0 : BUCKETS;
-}
-
-export const noId: FieldReader = () => undefined;

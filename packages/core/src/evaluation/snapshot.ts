@@ -6,6 +6,7 @@ import {
   type CompiledStrategy,
   FlagTable,
   isCompiled,
+  isOn,
   type TableEntry,
   variantOf,
   winningStrategy,
@@ -112,7 +113,7 @@ export class Snapshot {
       this.countUnknown(name, fallback);
       return fallback;
     }
-    const enabled = this.winner(flag, context ?? EMPTY_CONTEXT) !== undefined;
+    const enabled = this.isOn(flag, context ?? EMPTY_CONTEXT);
     if (enabled) flag.counter.yes++;
     else flag.counter.no++;
     if (notices.hasAny) notices.reportTo(this.runtime.problems);
@@ -219,6 +220,15 @@ export class Snapshot {
       if (flag) flags.set(flag.name, flag);
     }
     return new Snapshot(this.runtime, this.flags.with(flags, compileWith(compiler, segments)), segments);
+  }
+
+  private isOn(flag: CompiledFlag, context: EvaluationContext): boolean {
+    try {
+      return isOn(flag, context, this.flags);
+    } catch (error) {
+      this.reportFailure(flag, error);
+      return false;
+    }
   }
 
   private winner(flag: CompiledFlag, context: EvaluationContext): CompiledStrategy | undefined {

@@ -1,8 +1,8 @@
-import { type FieldReader, fieldReader, userSessionOrAddress } from './context.js';
+import { ContextField, NO_ID, USER_SESSION_OR_ADDRESS } from './context.js';
 import { NONE, toList, toText } from './convert.js';
 import type { VariantDefinition } from './definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluation.types.js';
-import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
+import { HashedPrefix, hashWith } from './murmur3.js';
 import type { StrategyContext } from './rollout.js';
 import type { FlagCounter, VariantCounter } from './usage.js';
 
@@ -34,7 +34,7 @@ export interface CompiledVariants {
   readonly overrides: readonly CompiledOverride[];
   readonly groupId: string;
   readonly stickiness: string;
-  readonly id: FieldReader;
+  readonly id: ContextField;
   readonly prefix: HashedPrefix;
   readonly random: () => number;
   readonly totalWeight: number;
@@ -44,7 +44,7 @@ export interface CompiledVariants {
 }
 
 interface CompiledOverride {
-  readonly read: FieldReader;
+  readonly field: ContextField;
   readonly values: ReadonlySet<string | undefined>;
   readonly variant: CompiledVariant;
 }
@@ -77,7 +77,7 @@ export function compileVariants(
   }
   if (totalWeight === 0) return undefined;
   if (totalWeight >= MAX_TOTAL) throw new TypeError('weights of variants add up to too much');
-  const prefix = hashPrefix(`${groupId}:`, SEED, strategyContext.idEncoding);
+  const prefix = new HashedPrefix(`${groupId}:`, SEED, strategyContext.idEncoding);
   return {
     overrides: overrides.length > 0 ? overrides : NONE,
     groupId,
@@ -98,14 +98,14 @@ export function chooseVariant(choice: CompiledVariants, context: EvaluationConte
     const override = overrideFor(choice, context);
     if (override) return override.variant;
   }
-  return variantAt(choice, bucketOf(choice, choice.id(context)));
+  return variantAt(choice, bucketOf(choice, choice.id.read(context)));
 }
 
 export function explainVariant(choice: CompiledVariants, context: EvaluationContext): VariantExplanation {
   const override = overrideFor(choice, context);
   if (override) return { variant: override.variant.answer, overridden: true };
   const { groupId, stickiness, totalWeight } = choice;
-  const id = choice.id(context);
+  const id = choice.id.read(context);
   const bucket = bucketOf(choice, id);
   const variant = variantAt(choice, bucket)?.answer;
   const drawn = { groupId, stickiness, ...(id && { id }), bucket: bucket + 1, random: !id, totalWeight };
@@ -113,7 +113,7 @@ export function explainVariant(choice: CompiledVariants, context: EvaluationCont
 }
 
 function overrideFor({ overrides }: CompiledVariants, context: EvaluationContext): CompiledOverride | undefined {
-  return overrides.find(({ values, read }) => values.has(read(context)));
+  return overrides.find(({ values, field }) => values.has(field.read(context)));
 }
 
 /** Returns a bucket from 0 to the total weight (exclusive). */
@@ -131,9 +131,9 @@ function variantAt(choice: CompiledVariants, bucket: number): CompiledVariant | 
   return choice.weighted[before];
 }
 
-function stickyId(stickiness: string): FieldReader {
-  if (stickiness === 'default') return userSessionOrAddress;
-  return stickiness === 'random' ? () => undefined : fieldReader(stickiness);
+function stickyId(stickiness: string): ContextField {
+  if (stickiness === 'default') return USER_SESSION_OR_ADDRESS;
+  return stickiness === 'random' ? NO_ID : new ContextField(stickiness);
 }
 
 /** Without spreads: they make reads of these objects slower on Node 20. */
@@ -146,7 +146,7 @@ function compileVariant({ name: given, payload }: VariantDefinition, counter: Fl
 
 function compileOverrides(definition: VariantDefinition, variant: CompiledVariant): CompiledOverride[] {
   return toList(definition.overrides, 'overrides of a variant').map(({ contextName, values }) => ({
-    read: fieldReader(toText(contextName, 'contextName of an override')),
+    field: new ContextField(toText(contextName, 'contextName of an override')),
     values: new Set<string | undefined>(
       toList(values, 'values of an override').map((value) => toText(value, 'a value')),
     ),
