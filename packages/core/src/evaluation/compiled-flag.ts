@@ -95,7 +95,9 @@ export function winningStrategy(
   flags: FlagSource,
 ): CompiledStrategy | undefined {
   if (flag.dependencies.length > 0 && !dependenciesHold(flag, context, flags)) return undefined;
-  for (const strategy of flag.candidates) if (strategy.holds(context)) return strategy;
+  const { candidates, condition } = flag;
+  if (candidates.length === 1) return condition.holds(context) ? candidates[0] : undefined;
+  for (const strategy of candidates) if (strategy.holds(context)) return strategy;
   return undefined;
 }
 

@@ -7,7 +7,7 @@ import type { ConstraintDefinition, ConstraintOperator, SegmentDefinition } from
 import type { EvaluationContext } from './evaluation.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
 import { type EvaluationProblemCode, notices, type ProblemReporter, reasonOf } from './problem.js';
-import { compareSemver, isSemver } from './semver.js';
+import { isSemver, SemverBound } from './semver.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
 import { constraintsWeight, patternWeight } from './weight.js';
 
@@ -151,7 +151,8 @@ const sameOrOlderVersion: ValueTestFactory = ordered((order) => order <= 0);
 function ordered(holds: (order: number) => boolean): ValueTestFactory {
   return ({ value: operand }) => {
     if (typeof operand !== 'string' || !isSemver(operand)) return undefined;
-    return (value) => value !== undefined && isSemver(value) && holds(compareSemver(value, operand));
+    const bound = new SemverBound(operand);
+    return (value) => value !== undefined && holds(bound.compare(value));
   };
 }
 

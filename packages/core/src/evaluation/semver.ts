@@ -12,6 +12,51 @@ export function isSemver(text: string): boolean {
   return text.length <= LIMITS.operandText && SEMVER.test(text);
 }
 
+/** A version to compare others with, parsed once. */
+export class SemverBound {
+  /** The numbers of a version that has nothing else. */
+  private readonly core: readonly number[] | undefined;
+
+  /** @param text a valid version */
+  constructor(private readonly text: string) {
+    this.core = PLAIN.test(text) ? text.split('.').map(Number) : undefined;
+  }
+
+  /** Compares a version as semver 2.0 does. Returns NaN for a text that is not a version. Allocates nothing. */
+  compare(version: string): number {
+    const order = this.core && compareNumbers(version, this.core);
+    if (order !== undefined) return order;
+    return isSemver(version) ? compareSemver(version, this.text) : Number.NaN;
+  }
+}
+
+/** Most versions: `1.2.3`, with at most nine digits a number. */
+const PLAIN = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}$`);
+const MAX_DIGITS = 9;
+
+/** Returns undefined for a version that has more than three numbers of at most nine digits, and for another text. */
+function compareNumbers(version: string, core: readonly number[]): number | undefined {
+  let order = 0;
+  let at = 0;
+  for (let part = 0; part < CORE; part++) {
+    if (part > 0 && version.charCodeAt(at++) !== DOT) return undefined;
+    const start = at;
+    let number = 0;
+    for (; isDigit(version.charCodeAt(at)); at++) {
+      if (at - start === MAX_DIGITS || (at > start && number === 0)) return undefined;
+      number = number * 10 + version.charCodeAt(at) - ZERO;
+    }
+    if (at === start) return undefined;
+    if (order === 0) order = number - (core[part] ?? 0);
+  }
+  return at === version.length ? order : undefined;
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= ZERO && unit <= NINE;
+}
+
+const CORE = 3;
 const DASH = 0x2d;
 const DOT = 0x2e;
 const PLUS = 0x2b;
@@ -75,7 +120,7 @@ class VersionCursor {
   }
 
   private isNumeric(): boolean {
-    for (let at = 0; at < this.length; at++) if (this.unit(at) < ZERO || this.unit(at) > NINE) return false;
+    for (let at = 0; at < this.length; at++) if (!isDigit(this.unit(at))) return false;
     return true;
   }
 }
@@ -83,13 +128,12 @@ class VersionCursor {
 // Shared by all calls: comparing is synchronous, so two cursors suffice, and nothing is allocated.
 const left = new VersionCursor();
 const right = new VersionCursor();
-const CORE = 3;
 
 /**
  * Compares two valid versions as semver 2.0 does, without build metadata. Returns a negative number, zero, or a
  * positive number.
  */
-export function compareSemver(a: string, b: string): number {
+function compareSemver(a: string, b: string): number {
   left.open(a);
   right.open(b);
   let compared = 0;
