@@ -1,6 +1,6 @@
 // Opening flags
 
-// Approvals
+// Proposals
 export type { Proposal } from './approvals/approval.types.js';
 export type {
   ChangeContext,
@@ -16,7 +16,6 @@ export { paginate } from './base/pages.js';
 export type { FlagsSettings } from './base/settings.types.js';
 // Change sets
 export type {
-  ActorOptions,
   ApplyOptions,
   AuthorizeChanges,
   Change,

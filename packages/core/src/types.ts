@@ -18,7 +18,13 @@ export type { ApprovalPolicy, EnvironmentApproval } from './approvals/policy.js'
 export type { ProposalStatus, ProposedRollout } from './approvals/proposal.js';
 export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef } from './base/common.types.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
-export type { Person, PreviewQuery, SegmentUseRequest, UndoOptions } from './changesets/change-set.types.js';
+export type {
+  ActorOptions,
+  Person,
+  PreviewQuery,
+  SegmentUseRequest,
+  UndoOptions,
+} from './changesets/change-set.types.js';
 export type { ChangeOperationName } from './changesets/operations.js';
 export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './consumers/consumer.types.js';
 export type {

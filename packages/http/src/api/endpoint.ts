@@ -9,7 +9,7 @@ import {
   readBesideFlag,
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
-import { changerOf, hideUnreadable, type Principal } from '../auth/permissions.js';
+import { hideUnreadable, type Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
 import {
@@ -189,7 +189,7 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
     return {
       ...sdkRequest,
       services: all,
-      flags: flags.as(changerOf(principal)),
+      flags: flags.as(principal.actor),
       project,
       // Usage and events may be of a flag that no longer exists, so only handlers that read it need one.
       get ref() {

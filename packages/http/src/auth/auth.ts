@@ -1,5 +1,6 @@
 import type { Token, TokenKind } from '@flags/core';
 import { isApiToken } from '@flags/core/integration';
+import type { Person } from '@flags/core/types';
 import { HostFault, HttpError } from '../messages/errors.js';
 import { type FlagsRequest, headerOf } from '../messages/request.js';
 import type { FlagsSource } from '../source.js';
@@ -138,7 +139,7 @@ export function createAuthentication<A extends Actor, Native>(
     if (!hasSecret) checkOrigin(request, access);
     return {
       name: actor.name,
-      id: idOf(actor),
+      actor: token ?? personOf(actor),
       scope,
       token,
       check: (action, project) => check(actor, action, project),
@@ -162,16 +163,15 @@ function assertPerson(actor: Actor, action: Action): void {
   throw new HttpError('forbidden', `${who} may not ${action}. ${needed}`);
 }
 
-/** Returns the id of a user of the host as text; undefined for API tokens, and without an id. */
-function idOf(actor: Actor): string | undefined {
-  const { id } = actor;
-  if (isApiToken(actor) || (typeof id !== 'string' && typeof id !== 'number')) return undefined;
-  return `${id}`;
+/** Returns a user of the host by name, and by id if it has one. */
+function personOf({ name, id }: Actor): string | Person {
+  return typeof id === 'string' || typeof id === 'number' ? { name, id: `${id}` } : name;
 }
 
 /** A caller that authentication refuses. */
 const OUTSIDER: Principal = {
   name: 'outsider',
+  actor: 'outsider',
   scope: { projects: [], environment: '' },
   isOutsider: true,
   check: async () => {

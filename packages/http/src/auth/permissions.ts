@@ -20,8 +20,8 @@ export interface Scope {
 /** An authenticated caller. */
 export interface Principal {
   readonly name: string;
-  /** The id of the user, if the host has given one. */
-  readonly id?: string | undefined;
+  /** The actor of its changes, with the id of the user, if the host has given one. */
+  readonly actor: Parameters<Flags['as']>[0];
   readonly scope: Scope;
   /** The API token of the caller. */
   readonly token?: Token | undefined;
@@ -33,11 +33,6 @@ export interface Principal {
   isStillAllowed(action: Action, project: string | null): Promise<boolean>;
   /** Reports whether the token is still valid. Absent when the request carries no token secret. */
   readonly hasValidToken?: (() => Promise<boolean>) | undefined;
-}
-
-/** Returns the actor of the changes of a caller. */
-export function changerOf({ name, id, token }: Pick<Principal, 'name' | 'id' | 'token'>): Parameters<Flags['as']>[0] {
-  return token ?? (id === undefined ? name : { name, id });
 }
 
 /** Returns null for a caller with the permission for the instance, else the first project that it may see. */

@@ -14,7 +14,6 @@ import { CHANGE_OPERATIONS, describeEvent, paced, projectsOf } from '@flags/core
 import type { ChangeOperationName } from '@flags/core/types';
 import { projectIn } from '../api/body.js';
 import type { RouteRequest } from '../api/route.js';
-import { changerOf } from '../auth/permissions.js';
 import type { Action } from '../auth/roles.js';
 import { invalidInput } from '../messages/errors.js';
 import { unchecked } from '../messages/request.js';
@@ -63,7 +62,7 @@ export function askingForSegments(request: Asker): Flags {
 }
 
 function authorized({ flags, principal }: Asker, authorize: AuthorizeChanges): Flags {
-  return flags.as(changerOf(principal), { authorize });
+  return flags.as(principal.actor, { authorize });
 }
 
 function createAsk(principal: Asker['principal']): Ask {

@@ -31,7 +31,7 @@ export const guarded: Step = inOrder(withStrategy, protecting);
 
 const asAdministrator = async (flags: Flags) => flags.as((await flags.verifyToken(ADMIN_SECRET)) ?? '');
 
-export const propose: Step = async (flags) =>
+const propose: Step = async (flags) =>
   (await asAdministrator(flags)).createProposal({ changes: [ENABLE] }, { id: ID, reason: 'Launch' });
 export const proposed: Step = inOrder(guarded, propose);
 export const proposedByGrace: Step = inOrder(guarded, (flags) =>
