@@ -18,7 +18,7 @@ import * as rules from './proposal.decide.js';
 import type { NeededApproval, ProposalState } from './proposal.js';
 import { proposalDocuments } from './proposal.kind.js';
 import { validateApplyOptions } from './proposal.schema.js';
-import { findNeeded, findProposal, prepareProposed, toProposal } from './proposals.operations.js';
+import { findNeeded, findProposal, getProposal, prepareProposed, toProposal } from './proposals.operations.js';
 
 const { kind: KIND } = proposalDocuments;
 
@@ -195,5 +195,6 @@ async function applyAt(
       await write(unit, rules.scheduled(state, made));
     },
   });
+  if (isRepeated) return getProposal(engine, { proposal: id });
   return toProposal(await findProposal(documents.read, id), engine.now(), needed);
 }

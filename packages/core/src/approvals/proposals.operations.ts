@@ -66,6 +66,7 @@ export async function createProposal(
     result: () => undefined,
   };
   const { documents = engine } = await engine.run([change], context);
+  if (isRepeated) return getProposal(engine, { proposal: given.id });
   // A new proposal has no approvals that could have lapsed.
   return toProposal(await findProposal(documents.read, given.id), engine.now());
 }
