@@ -1,0 +1,69 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { createApp } from '../../../../examples/existing-app/src/app.js';
+import { describeInBrowser } from './host.js';
+
+const checkout = { project: 'default', flag: 'checkout' };
+const production = { ...checkout, environment: 'production' };
+
+let flags: Flags;
+let server: Server;
+const visits: Visit[] = [];
+
+beforeEach(async () => {
+  flags = await createFlags({ storage: memoryStorage(), runSchedules: true });
+  await flags.createFlag(checkout, { name: checkout.flag });
+  await flags.addStrategy(production, { name: 'default' });
+  await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+  server = createServer(createApp(flags, 'a secret for this test')).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+});
+
+afterEach(async () => {
+  for (const one of visits.splice(0)) await one.close();
+  await flags.close();
+  server.closeAllConnections();
+  server.close();
+});
+afterAll(disconnectBrowser);
+
+/** Logs in, and opens a screen of the page in a browser context of its own. */
+async function open(name: string, password: string, path: string): Promise<Visit['page']> {
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const target = `/internal/flags/ui/${path}`;
+  const visited = await visit(`${origin}/login?return=${encodeURIComponent(target)}`);
+  visits.push(visited);
+  // The browser asks for an icon, which this application does not have.
+  visited.expectFault(/favicon/);
+  const { page } = visited;
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForURL(`${origin}${target}`);
+  return page;
+}
+
+describeInBrowser('an application with users', () => {
+  it('lets one editor propose a change of production, and another one approve it', async () => {
+    const ada = await open('ada', 'lovelace', 'projects/default/flags/checkout');
+    await ada.getByRole('switch', { name: 'checkout in production', exact: true }).click();
+    await ada.getByRole('dialog').getByLabel('Reason').fill('The new checkout is ready');
+    await ada.getByRole('button', { name: 'Propose', exact: true }).click();
+    const card = ada.getByRole('region', { name: 'Proposed' });
+    await card.getByText('Waiting for approval').waitFor();
+
+    const grace = await open('grace', 'hopper', 'schedules');
+    await grace.getByRole('link', { name: 'Open the proposal of ada for checkout' }).click();
+    await grace.getByText('production: 1 flag goes on: checkout').waitFor();
+    await grace.getByRole('button', { name: 'Approve the proposal of ada for checkout' }).click();
+    await grace.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
+
+    await card.getByText('Approved', { exact: true }).waitFor();
+    await card.getByRole('button', { name: 'Apply the proposal of ada for checkout' }).click();
+    await ada.getByRole('button', { name: 'Apply now', exact: true }).click();
+    await ada.locator('[aria-label="checkout in production"][aria-checked=true]').waitFor();
+    await grace.getByText('Applied', { exact: true }).waitFor();
+  });
+});
