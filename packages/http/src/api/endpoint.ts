@@ -21,7 +21,7 @@ import {
   slicesOf,
 } from '../messages/json.js';
 import { type FlagsReply, inSlices, textReply } from '../messages/reply.js';
-import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
+import { type FlagsRequest, urlOf } from '../messages/request.js';
 import { entityTag, namesTag, revisionsIn, tagOfGenerated } from '../messages/tags.js';
 import type { FlagsSource } from '../source.js';
 import { flagTag, flagToWire } from '../wire/flag.js';
@@ -30,11 +30,11 @@ import type { BodyReader } from './body.js';
 import { type BodyRoom, type BodyStay, SHORT_BODY } from './body-room.js';
 import type { ResponseCache } from './caching.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
+import { idOf, keyIn, textIn } from './headers.js';
 import { checkPermission, permissionOf, readOrCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
 import {
   BYPASS_HEADER,
-  ID_HEADER,
   isLogged,
   isRepeatable,
   type QueryValues,
@@ -360,41 +360,6 @@ function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (va
     if (body.required) throw invalidInput([{ message: 'a JSON body is required', path: '' }]);
     return undefined;
   };
-}
-
-/** Returns the text in a header, which is percent-encoded, because headers hold ASCII only. */
-function textIn(request: FlagsRequest, name: string): string | undefined {
-  const header = headerOf(request, name.toLowerCase());
-  if (!header) return undefined;
-  try {
-    return decodeURIComponent(header);
-  } catch {
-    throw invalidInput([{ message: `${name} must be percent-encoded UTF-8`, path: '' }]);
-  }
-}
-
-/**
- * Returns the id in `Idempotency-Key`.
- *
- * @throws FlagsError `invalid_input` for a value that is not a UUID, and for changes that cannot be repeated
- */
-function idOf(request: FlagsRequest, route: Route): string | undefined {
-  if (headerOf(request, ID_HEADER.toLowerCase()) === undefined) return undefined;
-  if (!isRepeatable(route)) {
-    const why = route.action.endsWith('Token') ? ', because the secret of a token is shown only once' : '';
-    const message = `${ID_HEADER} is not supported here${why}. Send the request without it`;
-    throw invalidInput([{ message, path: '' }]);
-  }
-  const key = keyIn(request);
-  if (key === undefined) throw invalidInput([{ message: `${ID_HEADER} must be a UUID`, path: '' }]);
-  return key;
-}
-
-/** A UUID, with or without the quotes of a structured field. */
-const KEY = /^(?<quote>"?)([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\k<quote>$/i;
-
-function keyIn(request: FlagsRequest): string | undefined {
-  return KEY.exec(headerOf(request, ID_HEADER.toLowerCase()) ?? '')?.[2]?.toLowerCase();
 }
 
 interface Outcome {

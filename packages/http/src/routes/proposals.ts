@@ -1,27 +1,17 @@
 import type { ChangeContext, ErrorCode, Flags, Proposal } from '@flags/core';
-import {
-  type CanReadProposal,
-  listReadableProposals,
-  PROPOSAL_STATES,
-  proposalNotFound,
-} from '@flags/core/integration';
+import { listReadableProposals, PROPOSAL_STATES, proposalNotFound } from '@flags/core/integration';
 import type {
   ApplyProposalOptions,
   ApprovalPolicy,
   ListedProposal,
   NewProposal,
   ProposalOptions,
-  ProposalQuery,
 } from '@flags/core/types';
 import { projectIn } from '../api/body.js';
-import { parameter } from '../api/query.js';
 import { type Route, type RouteRequest, revised, route } from '../api/route.js';
-import { createProjectFilter, isPermitted } from '../auth/permissions.js';
 import type { Action } from '../auth/roles.js';
 import { askForChanges, createAsking } from '../changes/permissions.js';
 import { BODIES, proposedChangesSchema } from '../changes/wire.js';
-import { areAll } from '../events/event-filter.js';
-import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
 import {
   boolean,
@@ -37,9 +27,10 @@ import {
   timestamp,
   version,
 } from '../wire/schema.js';
-import { CHANGE_ERRORS, changesIn, FEW_CHANGES, hasAtMost, idOf, PAGE, withoutUndefined } from './changes.js';
+import { CHANGE_ERRORS, changesIn, FEW_CHANGES, hasAtMost, idOf, withoutUndefined } from './changes.js';
 import { APPROVAL_POLICY, PROPOSAL, PROPOSALS } from './paths.js';
 import { authorSchema, authorToWire } from './schedules.js';
+import { type Asker, assertPermitted, listRoute, projectsOf } from './waiting.js';
 
 const policySchema = objectComponent('ApprovalPolicy', {
   environments: {
@@ -140,21 +131,11 @@ export function proposalToWire({ changes, ...proposal }: Proposal) {
   return { ...listedProposalToWire(proposal), approvals, changes };
 }
 
-type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
-
-/** Returns the projects of a proposal when it was made, and the present ones of its flags. */
-function projectsOf({ flags }: Pick<Asker, 'flags'>, proposal: ListedProposal): ReadonlySet<string | null> {
-  const present = proposal.flags.map(({ flag }) => flags.projectOf({ flag }));
-  return new Set([...proposal.projects, ...present.filter((project) => project !== undefined)]);
-}
-
 /** Returns a proposal. One that the caller may not read does not exist for that caller. */
-async function findReadable({ flags, principal }: Asker, id: string, action: Action): Promise<Proposal> {
-  const proposal = await flags.getProposal({ proposal: id });
-  const mayRead = (project: string | null) => isPermitted(principal, 'getProposal', project);
-  const projects = projectsOf({ flags }, proposal);
-  if (!(await areAll(projects, mayRead))) throw proposalNotFound(id);
-  for (const project of projects) await principal.check(action, project);
+async function findReadable(asker: Asker, id: string, action: Action): Promise<Proposal> {
+  const proposal = await asker.flags.getProposal({ proposal: id });
+  const projects = projectsOf(asker, proposal);
+  await assertPermitted(asker, { projects, read: 'getProposal', action, notFound: () => proposalNotFound(id) });
   return proposal;
 }
 
@@ -235,28 +216,16 @@ async function askForProposed(asking: ReturnType<typeof createAsking>, body: unk
 
 /** Changes that wait for the approval of other people. */
 export const proposalRoutes: readonly Route[] = [
-  route('GET', PROPOSALS, 'listProposals', {
-    permissionBy: 'anyProject',
+  listRoute({
+    path: PROPOSALS,
+    action: 'listProposals',
     summary: 'List the proposals that the caller may read, in the order of their ids, without their changes',
-    query: [
-      parameter('state', 'Only proposals in this state.', state),
-      parameter('project', 'Only proposals of this project, or with a flag that is there now.'),
-      parameter('flag', 'Only proposals of this flag.'),
-      ...PAGE,
-    ],
-    paged: 'always',
-    heavy: 'read',
-    waits: true,
-    caching: { by: 'flags' },
+    items: 'proposals',
+    state,
     reply: proposalListSchema,
-    async handle({ flags, principal, query }) {
-      const { limit = 100, after, ...selected } = unchecked<ProposalQuery & { limit?: number; after?: string }>(query);
-      const maySee = createProjectFilter(principal, 'listProposals');
-      const canRead: CanReadProposal = (proposal) => areAll(projectsOf({ flags }, proposal), maySee);
-      const { items, next } = await listReadableProposals(flags, selected, { page: { limit, after }, canRead });
-      const body = { version: 1, proposals: jsonArray(items, listedProposalToWire), next };
-      return { body, next: next === undefined ? undefined : { after: next } };
-    },
+    projectsOf,
+    list: listReadableProposals,
+    toWire: listedProposalToWire,
   }),
   route('POST', PROPOSALS, 'createProposal', {
     permissionBy: 'handler',

@@ -1,15 +1,11 @@
 import type { ChangeContext, ErrorCode, Flags, Rollout, StrategyRef } from '@flags/core';
-import { type CanReadRollout, listReadableRollouts, ROLLOUT_STATES, rolloutNotFound } from '@flags/core/integration';
-import type { AdvanceOptions, NewRollout, RolloutQuery, StopOptions } from '@flags/core/types';
+import { listReadableRollouts, ROLLOUT_STATES, rolloutNotFound } from '@flags/core/integration';
+import type { AdvanceOptions, NewRollout, StopOptions } from '@flags/core/types';
 import { projectIn } from '../api/body.js';
-import { parameter } from '../api/query.js';
 import { type Route, type RouteRequest, revised, route, TOO_LARGE } from '../api/route.js';
-import { createProjectFilter, isPermitted } from '../auth/permissions.js';
 import { createAsking } from '../changes/permissions.js';
 import { BODIES } from '../changes/wire.js';
-import { areAll } from '../events/event-filter.js';
 import { invalidInput } from '../messages/errors.js';
-import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
 import {
   boolean,
@@ -24,9 +20,10 @@ import {
   timestamp,
   version,
 } from '../wire/schema.js';
-import { idOf, PAGE, withoutUndefined } from './changes.js';
+import { idOf, withoutUndefined } from './changes.js';
 import { ROLLOUT, ROLLOUTS } from './paths.js';
 import { authorSchema, authorToWire, failureSchema } from './schedules.js';
+import { type Asker, assertPermitted, listRoute } from './waiting.js';
 
 const state = example('running', { type: 'string', enum: ROLLOUT_STATES });
 const percentage = example(25, { type: 'number', minimum: 0, maximum: 100 });
@@ -90,19 +87,18 @@ export function rolloutToWire({ author, revision, ...rest }: Rollout) {
   return { ...rest, author: authorToWire(author) };
 }
 
-type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
-
 /** Returns the project of a rollout when it began, and the present one of its flag. */
 function projectsOf({ flags }: Pick<Asker, 'flags'>, { ref }: Pick<Rollout, 'ref'>): ReadonlySet<string> {
   return new Set([ref.project, flags.projectOf({ flag: ref.flag }) ?? ref.project]);
 }
 
 /** Returns a rollout. One that the caller may not read does not exist for that caller. */
-async function findReadable({ flags, principal }: Asker, id: string): Promise<Rollout> {
-  const found = await flags.getRollout({ rollout: id });
-  const mayRead = (project: string | null) => isPermitted(principal, 'getRollout', project);
-  if (await areAll(projectsOf({ flags }, found), mayRead)) return found;
-  throw rolloutNotFound(id);
+async function findReadable(asker: Asker, id: string): Promise<Rollout> {
+  const found = await asker.flags.getRollout({ rollout: id });
+  const projects = projectsOf(asker, found);
+  const read = 'getRollout';
+  await assertPermitted(asker, { projects, read, action: read, notFound: () => rolloutNotFound(id) });
+  return found;
 }
 
 /** The strategy in a body. The core would read a missing project as any. */
@@ -191,28 +187,16 @@ const START_ERRORS: readonly ErrorCode[] = [
 
 /** Percentages that change in steps. */
 export const rolloutRoutes: readonly Route[] = [
-  route('GET', ROLLOUTS, 'listRollouts', {
-    permissionBy: 'anyProject',
+  listRoute({
+    path: ROLLOUTS,
+    action: 'listRollouts',
     summary: 'List the rollouts that the caller may read, in the order of their ids',
-    query: [
-      parameter('state', 'Only rollouts in this state.', state),
-      parameter('project', 'Only rollouts of this project, or of a flag that is there now.'),
-      parameter('flag', 'Only rollouts of this flag.'),
-      ...PAGE,
-    ],
-    paged: 'always',
-    heavy: 'read',
-    waits: true,
-    caching: { by: 'flags' },
+    items: 'rollouts',
+    state,
     reply: rolloutListSchema,
-    async handle({ flags, principal, query }) {
-      const { limit = 100, after, ...selected } = unchecked<RolloutQuery & { limit?: number; after?: string }>(query);
-      const maySee = createProjectFilter(principal, 'listRollouts');
-      const canRead: CanReadRollout = (one) => areAll(projectsOf({ flags }, one), maySee);
-      const { items, next } = await listReadableRollouts(flags, selected, { page: { limit, after }, canRead });
-      const body = { version: 1, rollouts: jsonArray(items, rolloutToWire), next };
-      return { body, next: next === undefined ? undefined : { after: next } };
-    },
+    projectsOf,
+    list: listReadableRollouts,
+    toWire: rolloutToWire,
   }),
   route('POST', ROLLOUTS, 'startRollout', {
     permissionBy: 'handler',

@@ -1,19 +1,10 @@
 import type { Schedule } from '@flags/core';
-import {
-  type CanReadSchedule,
-  listReadableSchedules,
-  SCHEDULE_STATES,
-  scheduleNotFound,
-} from '@flags/core/integration';
-import type { ListedSchedule, ScheduleOptions, ScheduleQuery } from '@flags/core/types';
-import { parameter } from '../api/query.js';
-import { type Route, type RouteRequest, revised, route } from '../api/route.js';
-import { createProjectFilter, isPermitted } from '../auth/permissions.js';
+import { listReadableSchedules, SCHEDULE_STATES, scheduleNotFound } from '@flags/core/integration';
+import type { ListedSchedule, ScheduleOptions } from '@flags/core/types';
+import { type Route, revised, route } from '../api/route.js';
 import type { Action } from '../auth/roles.js';
 import { askForChanges, createAsking } from '../changes/permissions.js';
 import { BODIES, changesSchema } from '../changes/wire.js';
-import { areAll } from '../events/event-filter.js';
-import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
 import {
   boolean,
@@ -28,8 +19,9 @@ import {
   timestamp,
   version,
 } from '../wire/schema.js';
-import { CHANGE_ERRORS, changesIn, FEW_CHANGES, hasAtMost, idOf, PAGE, withoutUndefined } from './changes.js';
+import { CHANGE_ERRORS, changesIn, FEW_CHANGES, hasAtMost, idOf, withoutUndefined } from './changes.js';
 import { SCHEDULE, SCHEDULES } from './paths.js';
+import { type Asker, assertPermitted, listRoute, projectsOf } from './waiting.js';
 
 const state = example('pending', { type: 'string', enum: SCHEDULE_STATES });
 
@@ -96,47 +88,26 @@ export function scheduleToWire({ changes, ...schedule }: Schedule) {
   return { ...listedScheduleToWire(schedule), changes };
 }
 
-type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
-
-/** Returns the projects of a schedule when it was made, and the present ones of its flags. */
-function projectsOf({ flags }: Pick<Asker, 'flags'>, schedule: ListedSchedule): ReadonlySet<string | null> {
-  const present = schedule.flags.map(({ flag }) => flags.projectOf({ flag }));
-  return new Set([...schedule.projects, ...present.filter((project) => project !== undefined)]);
-}
-
 /** Returns a schedule. One that the caller may not read does not exist for that caller. */
-async function findReadable({ flags, principal }: Asker, id: string, action: Action): Promise<Schedule> {
-  const schedule = await flags.getSchedule({ schedule: id });
-  const mayRead = (project: string | null) => isPermitted(principal, 'getSchedule', project);
-  if (!(await areAll(projectsOf({ flags }, schedule), mayRead))) throw scheduleNotFound(id);
-  for (const project of projectsOf({ flags }, schedule)) await principal.check(action, project);
+async function findReadable(asker: Asker, id: string, action: Action): Promise<Schedule> {
+  const schedule = await asker.flags.getSchedule({ schedule: id });
+  const projects = projectsOf(asker, schedule);
+  await assertPermitted(asker, { projects, read: 'getSchedule', action, notFound: () => scheduleNotFound(id) });
   return schedule;
 }
 
 /** Changes that are applied at a time. */
 export const scheduleRoutes: readonly Route[] = [
-  route('GET', SCHEDULES, 'listSchedules', {
-    permissionBy: 'anyProject',
+  listRoute({
+    path: SCHEDULES,
+    action: 'listSchedules',
     summary: 'List the schedules that the caller may read, in the order of their ids, without their changes',
-    query: [
-      parameter('state', 'Only schedules in this state.', state),
-      parameter('project', 'Only schedules of this project, or with a flag that is there now.'),
-      parameter('flag', 'Only schedules of this flag.'),
-      ...PAGE,
-    ],
-    paged: 'always',
-    heavy: 'read',
-    waits: true,
-    caching: { by: 'flags' },
+    items: 'schedules',
+    state,
     reply: scheduleListSchema,
-    async handle({ flags, principal, query }) {
-      const { limit = 100, after, ...selected } = unchecked<ScheduleQuery & { limit?: number; after?: string }>(query);
-      const maySee = createProjectFilter(principal, 'listSchedules');
-      const canRead: CanReadSchedule = (schedule) => areAll(projectsOf({ flags }, schedule), maySee);
-      const { items, next } = await listReadableSchedules(flags, selected, { page: { limit, after }, canRead });
-      const body = { version: 1, schedules: jsonArray(items, listedScheduleToWire), next };
-      return { body, next: next === undefined ? undefined : { after: next } };
-    },
+    projectsOf,
+    list: listReadableSchedules,
+    toWire: listedScheduleToWire,
   }),
   route('POST', SCHEDULES, 'createSchedule', {
     permissionBy: 'handler',
