@@ -197,7 +197,10 @@ export const CHANGE_ROWS = {
     { name: 'of no flag', path: '/api/admin/schedules?flag=nowhere', ...granted },
     { name: 'eight of no flag at once', path: '/api/admin/schedules?flag=nowhere', ...atOnce },
   ],
-  getSchedule: [{ name: 'long id', path: `/api/admin/schedules/${longText(14_000)}` }],
+  getSchedule: [
+    { name: 'one of many', path: `/api/admin/schedules/${strategyId(100_200)}`, ...granted },
+    { name: 'long id', path: `/api/admin/schedules/${longText(14_000)}` },
+  ],
   cancelSchedule: [
     { name: 'pending', path: `/api/admin/schedules/${strategyId(100_001)}`, ...granted },
     { name: 'long id', path: `/api/admin/schedules/${longText(14_000)}` },
