@@ -232,6 +232,7 @@ describe('completion', () => {
       ['rollout', 'rollouts'],
     ],
     [['flags', 'tokens', 'r'], ['rotate']],
+    [['flags', 'proposals', 'w'], ['withdraw']],
     [
       ['flags', 'list', '--st'],
       ['--stale', '--store'],
