@@ -228,6 +228,23 @@ describe('guides', () => {
     });
   });
 
+  it('docs/let-a-colleague-approve.md has code that proposes, approves, schedules and bypasses', async () => {
+    const [first = '', later = '', bypass = ''] = codeBlocks(read('docs/let-a-colleague-approve.md'), 'js');
+    const console = { log: jest.fn() };
+    const flags = (await runProgram(first, { result: 'flags', scope: { console } })) as Flags;
+    expect(console.log.mock.calls).toEqual([['approval_required'], ['open'], [true]]);
+    const production = { project: 'default', flag: 'checkout', environment: 'production' };
+    const changes = [{ op: 'addStrategy', ref: production, input: { name: 'default' } }];
+    const scope = { console, flags, production, changes, grace: flags.as('Grace') };
+    await runProgram(later, { result: 'undefined', scope });
+    expect(console.log).toHaveBeenLastCalledWith('scheduled');
+    await runProgram(bypass, { result: 'undefined', scope });
+    expect((await flags.listEvents({ type: 'flag-archived' })).items).toMatchObject([
+      { origin: 'bypass', reason: 'INC-42: payments fail' },
+    ]);
+    await flags.close();
+  });
+
   it('docs/nextjs.md has the code of examples/nextjs', () => {
     const sources = ['app/page.tsx', 'components/banner.tsx', 'components/page-flags.tsx', 'lib/flags.ts'];
     const example = sources.map((path) => read(`examples/nextjs/${path}`));
