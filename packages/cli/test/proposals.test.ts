@@ -81,7 +81,7 @@ describe.each([
     await approve(id);
     const shown = (await flags('proposals', 'show', id)).out;
     expect(shown).toMatch(
-      /^approved .*: Launch\nflag checkout\n(.*\n)* {2}checkout .*production.*\n(.*\n)*approvals 1 of 1\n {2}grace, /,
+      /^approved .*: Launch\nflag checkout\n(.*\n)*clients\n {2}production: 1 flag goes on: checkout\napprovals 1 of 1\n {2}grace, /,
     );
     expect(await flags('proposals', 'apply', id)).toMatchObject({ code: 3 });
     expect((await flags('proposals', 'apply', id, '--dry-run')).out).toContain('Nothing has changed: ');
