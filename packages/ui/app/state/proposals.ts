@@ -20,17 +20,23 @@ const ACTIVE = ['open', 'approved'] as const;
 
 /** Reads the proposals that are open or approved: those that wait for the caller first, then the oldest. */
 export function useActiveProposals(filter: ProposalFilter | undefined): Loaded<readonly ListedProposal[]> {
-  return useQuery(
+  const loaded = useQuery<readonly ListedProposal[]>(
     filter && {
       action: 'listProposals',
       parameters: filter,
       async read({ signal }) {
-        const found = await Promise.all(ACTIVE.map((state) => readProposals({ ...filter, state }, signal)));
-        const isLater = (one: ListedProposal) => (waitsForCaller(one) ? 0 : 1);
-        return { data: found.flat().toSorted((one, other) => isLater(one) - isLater(other)) };
+        // One after the other: a proposal that is approved in between is in both, and counts as approved.
+        const found = new Map<string, ListedProposal>();
+        for (const state of ACTIVE) {
+          for (const one of await readProposals({ ...filter, state }, signal)) found.set(one.id, one);
+        }
+        return { data: [...found.values()] };
       },
     },
   );
+  // The permissions of the caller in other projects may arrive after the proposals.
+  const rankOf = (one: ListedProposal) => (waitsForCaller(one) ? 0 : 1);
+  return { ...loaded, data: loaded.data?.toSorted((one, other) => rankOf(one) - rankOf(other)) };
 }
 
 /** Reads the proposals that have ended, the latest first. */

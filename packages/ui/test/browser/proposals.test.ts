@@ -1,8 +1,9 @@
 import type { Change, Flags } from '@flags/core';
 import { type Action, roles, type UserRole } from '@flags/express';
-import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
-import { until } from '../../../../test/until.js';
+import { accessibilityViolations, disconnectBrowser, type Visit, type VisitOptions, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
+import { outside } from './outside.js';
 
 const production = { project: 'default', flag: 'checkout', environment: 'production' };
 const ENABLE: Change = { op: 'enable', ref: { ...production, flag: 'dark-mode' } };
@@ -29,8 +30,9 @@ async function start(options: HostOptions = {}): Promise<void> {
   await host.flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
 }
 
-async function open(user: string, path: string): Promise<Visit['page']> {
+async function open(user: string, path: string, options: VisitOptions = {}): Promise<Visit['page']> {
   const visited = await visit(`${host.page}${path}`, {
+    ...options,
     extraHTTPHeaders: { 'x-user': user },
     allow: [[403, /event-stream|\/events/]],
   });
@@ -250,7 +252,8 @@ describeInBrowser('a proposal', () => {
     await card.getByRole('button', { name: 'Apply the proposal of ada for checkout' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Start with 50 %' }).click();
     await page.getByRole('region', { name: 'Rollout in steps' }).getByText('Running', { exact: true }).waitFor();
-    await until(async () => (await host.flags.listRollouts()).items.length === 1);
+    await page.getByRole('region', { name: 'Rollout in steps' }).getByRole('link', { name: 'approved' }).waitFor();
+    expect(await host.flags.listRollouts()).toMatchObject({ items: [{ state: 'running' }] });
   });
 
   it('cannot be decided on, applied or made without the permission', async () => {
@@ -258,17 +261,91 @@ describeInBrowser('a proposal', () => {
     const id = await proposeAs('ada');
     const page = await open('charles', `proposals/${id}`);
     const approve = page.getByRole('button', { name: 'Approve the proposal of ada for dark-mode' });
-    await approve.waitFor();
-    expect(await approve.getAttribute('title')).toBe('Needs the permission decideProposal');
+    await approve.and(page.locator('[title="Needs the permission decideProposal"]')).waitFor();
     await host.flags.as('grace').approveProposal({ proposal: id });
     await page.reload();
     const apply = page.getByRole('button', { name: 'Apply the proposal of ada for dark-mode' });
-    await apply.waitFor();
-    expect(await apply.getAttribute('title')).toBe('Needs the permission applyProposal');
+    await apply.and(page.locator('[title="Needs the permission applyProposal"]')).waitFor();
     await page.goto(`${host.page}schedules`);
     await page.getByText('Changes need approval in production (1 person).').waitFor();
     expect(await page.getByRole('button', { name: 'Change which environments need approval' }).count()).toBe(0);
     expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});
+
+describeInBrowser('a refusal', () => {
+  it('says that a revert cannot be proposed, and offers it to those who may do without approval', async () => {
+    await start();
+    await host.flags.disable(production, { reason: 'Too slow' });
+    const page = await open('ada', 'projects/default/flags/checkout');
+    const revert = page.getByRole('button', { name: /^Revert: / }).first();
+    await revert.click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('A revert cannot be proposed: propose a change that does the same.').waitFor();
+    const confirm = dialog.getByRole('button', { name: 'Confirm: revert' });
+    expect(await confirm.getAttribute('aria-disabled')).toBe('true');
+    expect(await accessibilityViolations(page)).toEqual([]);
+    const root = await open('root', 'projects/default/flags/checkout');
+    await root
+      .getByRole('button', { name: /^Revert: / })
+      .first()
+      .click();
+    await root.getByRole('dialog').getByLabel('Reason').fill('INC-42');
+    await root.getByRole('button', { name: 'Confirm: revert, without approval' }).click();
+    await root.getByText('The change was reverted.').waitFor();
+    expect(await isOn('checkout')).toBe(true);
+  });
+
+  it('says that approvals have lapsed, and that somebody else must approve', async () => {
+    await start();
+    const id = await proposeAs('ada');
+    await host.flags.as('grace').approveProposal({ proposal: id });
+    const page = await open('ada', 'projects/default/flags/dark-mode');
+    const card = page.getByRole('region', { name: 'Proposed' });
+    await card.getByText('Approved', { exact: true }).waitFor();
+    const { environments } = await host.flags.getFlag({ project: 'default', flag: 'dark-mode' });
+    const [strategy] = environments.find(({ name }) => name === 'production')?.strategies ?? [];
+    const ref = { ...production, flag: 'dark-mode', strategy: `${strategy?.id}` };
+    await host.flags.updateStrategy(ref, { parameters: { rollout: 100, stickiness: 'default', groupId: 'x' } });
+    await card.getByRole('button', { name: 'Apply the proposal of ada for dark-mode' }).click();
+    await page.getByRole('button', { name: 'Apply now', exact: true }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/^It would now do something else than what was approved/)
+      .waitFor();
+    expect(lastVisit().expectFault(/status 409/)).toBe(1);
+    expect(await isOn('dark-mode')).toBe(false);
+  });
+
+  inFull('and all other parts stay within every window, in the light and in the dark', async () => {
+    await start();
+    await host.flags.as('ada').createProposal({ changes: [ENABLE] }, { reason: 'r'.repeat(200) });
+    const { id } = await host.flags.as('a'.repeat(90)).createProposal({ changes: [ENABLE] }, { reason: 'Long name' });
+    await host.flags.as('g'.repeat(90)).approveProposal({ proposal: id }, { reason: 'w'.repeat(200) });
+    for (const width of [390, 1_280]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await open('root', 'schedules', { viewport: { width, height: 800 }, colorScheme });
+        await page.getByRole('region', { name: 'Waiting for approval' }).waitFor();
+        await page.getByRole('region', { name: 'Approved' }).waitFor();
+        const check = async () => {
+          expect([width, colorScheme, ...(await outside(page))]).toEqual([width, colorScheme]);
+          expect(await accessibilityViolations(page)).toEqual([]);
+        };
+        await page.getByText('What changes').first().click();
+        await page.getByText('production: 1 flag goes on: dark-mode').waitFor();
+        await check();
+        await page.getByRole('button', { name: 'Change which environments need approval' }).click();
+        await page.getByRole('dialog').waitFor();
+        await check();
+        await page.goto(`${host.page}proposals/${id}`);
+        await page.getByText('1 of 1 approval').waitFor();
+        await check();
+        await page.goto(`${host.page}projects/default/flags/dark-mode`);
+        await page.getByRole('switch', { name: 'dark-mode in production', exact: true }).click();
+        await page.getByRole('dialog').getByLabel('Propose').waitFor();
+        await check();
+      }
+    }
   });
 });
 

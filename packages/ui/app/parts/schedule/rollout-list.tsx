@@ -43,7 +43,8 @@ interface RolloutProps {
 }
 
 function RolloutHead({ rollout, isNamed }: RolloutProps & { readonly isNamed: boolean }) {
-  const { state, ref, since, endedAt, author, guarded, ended, failure } = rollout;
+  const { state, ref, since, endedAt, author, guarded, ended, failure, approval } = rollout;
+  const proposal = approval?.startsWith(PROPOSAL) ? approval.slice(PROPOSAL.length) : undefined;
   const isBroken = failure !== null || state === 'rolled-back';
   return (
     <div class="entry-head">
@@ -52,6 +53,12 @@ function RolloutHead({ rollout, isNamed }: RolloutProps & { readonly isNamed: bo
       <span class="tag">{ref.environment}</span>
       <Ago at={endedAt ?? since} />
       {guarded && <span class="tag">guarded</span>}
+      {proposal !== undefined && (
+        <Link class="tag" to={['proposals', proposal]} action={`Go to the proposal of the rollout of ${ref.flag}`}>
+          approved
+        </Link>
+      )}
+      {approval === 'bypass' && <span class="tag warning">without approval</span>}
       <span class="muted">
         by <strong>{author.name}</strong>
       </span>
@@ -64,6 +71,9 @@ function RolloutHead({ rollout, isNamed }: RolloutProps & { readonly isNamed: bo
     </div>
   );
 }
+
+/** The approval of a rollout that was proposed: `proposal/ID`. */
+const PROPOSAL = 'proposal/';
 
 /** The steps in order. The one that is taken is marked. */
 function Steps({ rollout: { ref, steps, step, since, endedAt } }: RolloutProps) {
