@@ -4,7 +4,6 @@ import { type Change, createFlags, type Flags, memoryStorage } from '../../src/i
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
 import { expectRefusal, refusalOf } from '../refusal.js';
-import { HOUR, settableClock } from '../settable-clock.js';
 
 const POLICY = { environments: { production: { required: 1 } } };
 const ROUNDS = extent({ short: 10, full: 1000 });
@@ -141,24 +140,6 @@ onEveryStorage((start, share) => {
       const { environments } = await flags.getFlag(CHECKOUT);
       expect(environments.find(({ name }) => name === 'production')?.strategies.at(-1)?.id).toBe(again.id);
     });
-  });
-
-  it('a schedule is refused when it is made, and fails if the policy came later', async () => {
-    const clock = settableClock();
-    const flags = await start({ now: clock.now, runSchedules: 'elsewhere' });
-    await flags.createFlag(DEFAULT, { name: 'checkout' });
-    await flags.addStrategy(PRODUCTION, ON);
-    const changes = [{ op: 'enable', ref: PRODUCTION }] as const;
-    const { id } = await flags.createSchedule(changes, { at: clock.text(HOUR) });
-    await flags.setApprovalPolicy(POLICY);
-    await expectRefusal(flags, 'approval_required', () => flags.createSchedule(changes, { at: clock.text(HOUR) }));
-    clock.advance(HOUR);
-    await flags.runDue();
-    expect(await flags.getSchedule({ schedule: id })).toMatchObject({
-      state: 'failed',
-      failure: { code: 'approval_required' },
-    });
-    expect(await isOn(flags)).toBe(false);
   });
 
   it('a node that does not know the policy yet refuses too, and one that does not know of its end does not', async () => {

@@ -11,6 +11,7 @@ const CORE = join(__dirname, '../../../core/test');
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
 const SELECTED = [
   'approvals/gate',
+  'approvals/later',
   'approvals/proposals',
   'changesets/repeated-ids',
   'flags/clone',

@@ -8,6 +8,7 @@ jest.mock('../../storage-kinds.js', () => {
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
 const SELECTED = [
   'approvals/gate',
+  'approvals/later',
   'approvals/proposals',
   'changesets/reference-races',
   'changesets/repeated-ids',
