@@ -12,10 +12,13 @@ function isReadable(): boolean {
   return offers('getApprovalPolicy', currentProject());
 }
 
-/** The environments whose changes need approval; none until the API has replied. */
-export const approvalPolicy = computed<ApprovalPolicy>(() =>
-  isReadable() ? (lookUp('getApprovalPolicy', {}).data ?? EMPTY) : EMPTY,
+/** The environments whose changes need approval; undefined until the API has replied, and without the permission. */
+export const loadedPolicy = computed<ApprovalPolicy | undefined>(() =>
+  isReadable() ? lookUp('getApprovalPolicy', {}).data : undefined,
 );
+
+/** The environments whose changes need approval; none while that is unknown. */
+export const approvalPolicy = computed<ApprovalPolicy>(() => loadedPolicy.value ?? EMPTY);
 
 /** Returns the approvals that planned changes need. Without a policy or a plan, only the service knows. */
 export async function findApprovals(plan: Plan | undefined): Promise<NeededApprovals | undefined> {

@@ -4,7 +4,7 @@ import { invalidateAfterChange } from '../../api/resource.js';
 import type { ApprovalPolicy } from '../../api/types.js';
 import { type Way, waysOf } from '../../model/ways.js';
 import { currentProject } from '../../router.js';
-import { approvalPolicy } from '../../state/approvals.js';
+import { loadedPolicy } from '../../state/approvals.js';
 import { proposedMessage, repeatUnknown, showPostponed } from '../../state/changes.js';
 import { environmentNames, offers } from '../../state/session.js';
 import { showToast } from '../../state/toasts.js';
@@ -16,7 +16,10 @@ import { NeedsApproval, WayField } from '../review/way-field.js';
 
 /** Says which environments need approval, and lets admins change it. Absent where neither matters. */
 export function PolicyLine() {
-  const { environments } = approvalPolicy.value;
+  const policy = loadedPolicy.value;
+  // The form starts with the policy, so there is none before it is known.
+  if (policy === undefined) return null;
+  const { environments } = policy;
   const mayChange = offers('changeApprovalPolicy', currentProject());
   const needed = Object.entries(environments);
   if (needed.length === 0 && !mayChange) return null;
@@ -28,7 +31,7 @@ export function PolicyLine() {
         <DialogButton
           class="quiet"
           label="Change which environments need approval"
-          dialog={(close) => <PolicyDialog policy={approvalPolicy.value} onClose={close} />}
+          dialog={(close) => <PolicyDialog policy={policy} onClose={close} />}
         >
           Change…
         </DialogButton>
