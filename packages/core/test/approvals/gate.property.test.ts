@@ -4,7 +4,7 @@ import { createFlags, type Flags, isFlagsError } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { engineOn } from '../invariants/engine-under-test.js';
-import { PROPERTY_STORAGES } from '../storage-kinds.js';
+import { STORAGES } from '../storage-kinds.js';
 import { attempt, change, clientView, differencesOf, furnish, isFree, NAMES, PROTECTED } from './random-changes.js';
 
 jest.setTimeout(extent({ short: 120_000, full: 1_800_000 }));
@@ -40,7 +40,7 @@ function observe(storage: FlagsStorage): Promise<Flags<'custom'>> {
   });
 }
 
-describe.each(PROPERTY_STORAGES)('a policy on $name', ({ open }) => {
+describe.each(STORAGES)('a policy on $name', ({ open }) => {
   it('refuses what clients would see, unless a flag goes off, and refuses nothing else', async () => {
     const outcomes = { free: 0, refused: 0 };
     await fc.assert(

@@ -3,7 +3,7 @@ import { extent } from '../../../../test/extent.js';
 import { type Change, type Flags, isFlagsError } from '../../src/index.js';
 import { engineOn } from '../invariants/engine-under-test.js';
 import { carryOut, type Operation } from '../invariants/random-operations.js';
-import { MEMORY, PROPERTY_STORAGES } from '../storage-kinds.js';
+import { MEMORY, STORAGES } from '../storage-kinds.js';
 import {
   change,
   clientView,
@@ -62,7 +62,7 @@ function expectedAfter(approved: readonly Difference[], now: readonly Difference
   return JSON.stringify(now) === JSON.stringify(approved) ? 'applied' : 'proposal_lapsed';
 }
 
-describe.each(PROPERTY_STORAGES)('a proposal on $name', ({ open }) => {
+describe.each(STORAGES)('a proposal on $name', ({ open }) => {
   it('is applied exactly if clients would see what was approved', async () => {
     const outcomes = new Map<string, number>();
     await fc.assert(
@@ -91,7 +91,7 @@ describe.each(PROPERTY_STORAGES)('a proposal on $name', ({ open }) => {
         await flags.close();
         await dispose();
       }),
-      { numRuns: extent({ short: 100, full: 1000 }) },
+      { numRuns: extent({ short: 100, full: 400 }) },
     );
     expect(outcomes.get('applied')).toBeGreaterThan(0);
     expect(outcomes.get('proposal_lapsed')).toBeGreaterThan(0);
