@@ -23,14 +23,11 @@ type ReadText = (context: EvaluationContext) => string | undefined;
 
 /** A known context member, or else an own property of `properties`, as text. */
 export class ContextField {
-  constructor(
-    private readonly name: string,
-    private readonly readMember: ReadText | undefined = MEMBERS.get(name),
-  ) {}
-
   /** Returns undefined for a missing or too long value. */
-  read(context: EvaluationContext): string | undefined {
-    return this.readMember ? this.readMember(context) : propertyText(context, this.name);
+  readonly read: ReadText;
+
+  constructor(name: string, readMember = MEMBERS.get(name)) {
+    this.read = readMember ?? ((context) => propertyText(context, name));
   }
 }
 
