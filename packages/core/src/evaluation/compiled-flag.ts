@@ -1,6 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import type { CompiledConstraint, CompiledSegment } from './constraints.js';
-import { allHold, type Condition } from './context.js';
+import { allOf, type Condition } from './context.js';
 import { mapList, toList, toText } from './convert.js';
 import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluation.types.js';
@@ -33,6 +33,9 @@ export interface CompiledFlag {
 }
 
 export class CompiledStrategy implements Condition {
+  /** All constraints, all segments and the strategy's own condition. */
+  readonly condition: Condition;
+
   constructor(
     readonly definition: StrategyDefinition,
     readonly constraints: readonly CompiledConstraint[],
@@ -44,18 +47,24 @@ export class CompiledStrategy implements Condition {
     readonly unknown: readonly string[],
     /** Whether this strategy and those before it exceed the weight limit. It is not evaluated and does not hold. */
     readonly isTooCostly: boolean,
-  ) {}
-
-  /** The least that has to be evaluated for this strategy. */
-  get condition(): Condition {
-    return this.constraints.length + this.segments.length > 0 ? this : this.test;
+  ) {
+    this.condition = conditionOf(constraints, segments, test);
   }
 
   holds(context: EvaluationContext): boolean {
-    if (this.constraints.length > 0 && !allHold(this.constraints, context)) return false;
-    if (this.segments.length > 0 && !allHold(this.segments, context)) return false;
-    return this.test.holds(context);
+    return this.condition.holds(context);
   }
+}
+
+/** A strategy without constraints and segments, which is the common one, needs no further object. */
+function conditionOf(
+  constraints: readonly CompiledConstraint[],
+  segments: readonly SegmentUse[],
+  test: StrategyTest,
+): Condition {
+  if (constraints.length + segments.length === 0) return test;
+  const own = (context: EvaluationContext) => test.holds(context);
+  return { holds: allOf([...[...constraints, ...segments].map(({ holds }) => holds), own]) };
 }
 
 /** A segment in a strategy. It never holds if the segment does not exist. */

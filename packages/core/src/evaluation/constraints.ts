@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../base/limits.js';
-import { ALWAYS, allHold, type Condition, ContextField, NEVER } from './context.js';
+import { ALWAYS, allOf, type Condition, ContextField, NEVER } from './context.js';
 import { toList, toNumber, toText, toTexts } from './convert.js';
 import type { ConstraintDefinition, ConstraintOperator, SegmentDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluation.types.js';
@@ -162,17 +162,17 @@ export interface CompiledConstraint extends Condition {
   readonly field: ContextField;
 }
 
-/** One object, because an instance may have tens of thousands of constraints. */
 class FieldConstraint implements CompiledConstraint {
+  readonly holds: Condition['holds'];
+
   constructor(
     readonly definition: ConstraintDefinition,
     readonly field: ContextField,
-    private readonly test: ValueTest,
-    private readonly inverted: boolean,
-  ) {}
-
-  holds(context: EvaluationContext): boolean {
-    return this.test(this.field.read(context)) !== this.inverted;
+    test: ValueTest,
+    inverted: boolean,
+  ) {
+    const { read } = field;
+    this.holds = inverted ? (context) => !test(read(context)) : (context) => test(read(context));
   }
 }
 
@@ -328,7 +328,7 @@ export function compileSegment(definition: SegmentDefinition, now: Now, problems
     const constraints = definitions.map((constraint) =>
       compileConstraint(constraint, { now, problem: (code, message) => problems.report({ code, segment, message }) }),
     );
-    return { id: segment, constraints, holds: (context) => allHold(constraints, context), weight };
+    return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), weight };
   } catch (error) {
     const message = `The segment ${segment} cannot be read and never holds: ${reasonOf(error)}.`;
     problems.report({ code: 'broken_segment', segment, message });

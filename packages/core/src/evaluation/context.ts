@@ -10,9 +10,27 @@ export interface Condition {
 export const ALWAYS: Condition = { holds: () => true };
 export const NEVER: Condition = { holds: () => false };
 
-export function allHold(conditions: readonly Condition[], context: EvaluationContext): boolean {
-  for (const condition of conditions) if (!condition.holds(context)) return false;
-  return true;
+/** Combines conditions: holds if all of them hold. Evaluates them in order. */
+export function allOf(conditions: readonly Condition['holds'][]): Condition['holds'] {
+  const [first, second, third] = conditions;
+  if (first === undefined) return ALWAYS.holds;
+  if (second === undefined) return first;
+  if (third === undefined) return bothOf(first, second);
+  if (conditions.length === 3) return threeOf(first, second, third);
+  return (context) => {
+    for (const holds of conditions) if (!holds(context)) return false;
+    return true;
+  };
+}
+
+// Separate functions, so that the closures do not keep the list of conditions alive.
+
+function bothOf(first: Condition['holds'], second: Condition['holds']): Condition['holds'] {
+  return (context) => first(context) && second(context);
+}
+
+function threeOf(first: Condition['holds'], second: Condition['holds'], third: Condition['holds']): Condition['holds'] {
+  return (context) => first(context) && second(context) && third(context);
 }
 
 // Cached, because sandboxes such as jest's make every access to a global slow.
