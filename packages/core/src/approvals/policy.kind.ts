@@ -8,9 +8,13 @@ const policyEvents: EventDescriptions<ApprovalPolicyEvent> = {
 /**
  * One document, without a history: an undo never restores it. It is in memory, so that a change of a flag finds an empty
  * policy without a read.
+ *
+ * Commits lock documents in the order of their kinds. Nearly all of them check this one, so its kind comes after those of
+ * flags and segments: a storage that orders events by the first lock of their commit, as PostgreSQL, would otherwise put an
+ * archived flag before a clone that had locked it first.
  */
 export const policyDocuments: Kind<ApprovalPolicy, ApprovalPolicyEvent> = {
-  kind: 'approval-policy',
+  kind: 'settings',
   events: policyEvents,
   smaller: 'name fewer environments',
   cannotUndo: 'the approval policy, which cannot be undone; set the earlier policy.',

@@ -16,7 +16,7 @@ export interface ApprovalPolicy {
 export type ApprovalPolicyEvent = DomainEvent<'approval-policy-updated', ApprovalPolicy, ApprovalPolicy>;
 
 /** The id of the only policy. */
-export const APPROVAL_POLICY = 'default';
+export const APPROVAL_POLICY = 'approval-policy';
 
 export const EMPTY_POLICY: ApprovalPolicy = { environments: {} };
 

@@ -221,11 +221,11 @@ describe.each([true, false])('without a policy, on a storage that notifies: %s',
     await flags.addStrategy(PRODUCTION, ON);
     await flags.enable(PRODUCTION);
     await flags.createSegment({ name: 'vip', constraints: [] });
-    expect(read).not.toContain('approval-policy');
-    expect(checked.filter((kind) => kind === 'approval-policy')).toHaveLength(4);
+    expect(read).not.toContain('settings');
+    expect(checked.filter((kind) => kind === 'settings')).toHaveLength(4);
     checked.length = 0;
     await flags.createToken({ name: 'ci', kind: 'admin' });
-    expect(checked).not.toContain('approval-policy');
+    expect(checked).not.toContain('settings');
     await flags.close();
   });
 });

@@ -164,7 +164,7 @@ onEveryStorage((start) => {
 it('projects contain documents of every other kind but schedules, rollouts, proposals and the policy, which are deleted with them', () => {
   // A schedule may change several projects: when it is due, it fails, and names the missing one. A rollout ends with its flag.
   const others = ALL_KINDS.map(({ documents }) => documents.kind).filter(
-    (kind) => !['project', 'schedule', 'rollout', 'proposal', 'approval-policy'].includes(kind),
+    (kind) => !['project', 'schedule', 'rollout', 'proposal', 'settings'].includes(kind),
   );
   expect([...KINDS_IN_PROJECTS].sort()).toEqual(others.sort());
 });
