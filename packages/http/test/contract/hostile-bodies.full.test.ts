@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { extent } from '../../../../test/extent.js';
 import { MEMORY } from '../../../core/test/storage-kinds.js';
+import { type Action, OF_PEOPLE } from '../../src/auth/roles.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { EXPRESS_5 } from '../express-versions.js';
 import { actionOf } from './endpoints.js';
@@ -45,7 +46,9 @@ function doubling(): string {
   return JSON.stringify([{ op: 'replace', path: '/constraints', value: [] }, ...copy]);
 }
 
-const WRITES = ROUTES.filter(({ body }) => body !== undefined).map(({ action }) => {
+/** Without the routes of people: the server has only tokens, so it refuses them before it reads a body. */
+const SENT = ROUTES.filter(({ body, action }) => body !== undefined && !OF_PEOPLE.has(action as Action));
+const WRITES = SENT.map(({ action }) => {
   const row = WRITTEN_ROWS.find(({ endpoint, expect }) => actionOf(endpoint) === action && !expect.code);
   return { action, method: row?.request.method ?? '', path: row?.request.path ?? '' };
 });

@@ -128,6 +128,8 @@ describeInBrowser('a proposal', () => {
     expect(await page.getByLabel('Propose').count()).toBe(0);
     await page.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('checkout is off in production.').waitFor();
+    // The page may not know the new revision of the flag yet.
+    await page.reload();
     await page.getByRole('switch', { name: 'checkout in development', exact: true }).click();
     await page.getByText('checkout is off in development.').waitFor();
   });
