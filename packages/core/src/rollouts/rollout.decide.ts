@@ -1,4 +1,4 @@
-import { isSameJson } from '../base/json.js';
+import { isSamePerson } from '../approvals/people.js';
 import { invalidInput } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import type { ScheduleFailure } from '../schedules/schedule.js';
@@ -34,7 +34,7 @@ export function assertRepeated(
   existing: Pick<RolloutState, 'id' | 'author' | 'hash'>,
   { author, hash }: Pick<RolloutState, 'author' | 'hash'>,
 ): void {
-  if (existing.hash === hash && isSameJson(existing.author, author)) return;
+  if (existing.hash === hash && isSamePerson(existing.author, author)) return;
   const message = `The id ${existing.id} belongs to a rollout of another author, or with other steps. Choose a new id.`;
   throw new FlagsError('id_taken', message);
 }

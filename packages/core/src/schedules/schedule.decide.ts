@@ -1,4 +1,4 @@
-import { isSameJson } from '../base/json.js';
+import { isSamePerson } from '../approvals/people.js';
 import { FlagsError } from '../errors.js';
 import type { ScheduleEnd, ScheduleEvent, ScheduleState } from './schedule.js';
 
@@ -7,7 +7,7 @@ export function assertRepeated(
   existing: ScheduleState,
   { author, hash }: Pick<ScheduleState, 'author' | 'hash'>,
 ): void {
-  if (existing.hash === hash && isSameJson(existing.author, author)) return;
+  if (existing.hash === hash && isSamePerson(existing.author, author)) return;
   const message = `The id ${existing.id} belongs to a schedule of another author, or with other changes, times or options. Choose a new id.`;
   throw new FlagsError('id_taken', message);
 }

@@ -349,8 +349,10 @@ onEveryStorage((start, share) => {
     it('returns the same schedule for a repeated id, as it is by then', async () => {
       const flags = await node();
       const [id, at] = [randomUUID(), clock.text(HOUR)];
-      const ada = flags.as('ada');
+      const ada = flags.as({ name: 'ada', id: 'u-1' });
       const made = await ada.createSchedule(ENABLE, { id, at });
+      const renamed = flags.as({ name: 'ada l.', id: 'u-1' });
+      expect(await renamed.createSchedule(ENABLE, { id, at })).toEqual(made);
       const events = (await flags.listEvents()).total;
       expect(await ada.createSchedule(ENABLE, { id: id.toUpperCase(), at, reason: 'again' })).toEqual(made);
       for (const attempt of [
