@@ -1,0 +1,127 @@
+import { createFlags, type Flags } from '@flags/core';
+import { extent } from '../../../../test/extent.js';
+import { CHECKOUT, DEFAULT, PRODUCTION } from '../../../core/test/references.js';
+import { addGradual, percentage, STEPS } from '../../../core/test/rollouts/start.js';
+import { DAY, HOUR, settableClock } from '../../../core/test/settable-clock.js';
+import { postgresStorage } from '../../src/index.js';
+import { type Cut, type CuttingProxy, startCuttingProxy } from '../commit/cutting-proxy.js';
+import { ownDatabase } from '../own-database.js';
+import { recordedPool } from '../recorded-pool.js';
+
+jest.setTimeout(120_000);
+
+const CUTS: readonly Exclude<Cut, 'never'>[] = [
+  'before the database hears',
+  'before the client hears',
+  'for good, before the client hears',
+];
+/** As many as may be pending. */
+const SCHEDULES = extent({ short: 200, full: 1000 });
+const ENABLE = [{ op: 'enable', ref: PRODUCTION }] as const;
+
+describe('what is due on PostgreSQL', () => {
+  const database = ownDatabase();
+  const clock = settableClock();
+  const running: Flags[] = [];
+  let proxy: CuttingProxy;
+
+  beforeAll(async () => {
+    proxy = await startCuttingProxy(database.url());
+  });
+  afterEach(() => Promise.all(running.splice(0).map((flags) => flags.close())));
+  afterAll(() => proxy.close());
+
+  async function start(connectionString: string, schema: string): Promise<Flags> {
+    const storage = await postgresStorage({ connectionString, schema, listen: false, outcomeTimeout: 300 });
+    const options = { now: clock.now, pollInterval: 0, runSchedules: 'elsewhere', onError: () => undefined } as const;
+    const flags = await createFlags({ storage, ...options });
+    running.push(flags);
+    return flags;
+  }
+
+  /** Carries out what is due while the answer to its commit is lost, and once more when the database answers again. */
+  async function runDespite(flags: Flags, cut: Cut): Promise<void> {
+    proxy.cuts = 0;
+    proxy.cut = cut;
+    await flags.runDue().catch(() => undefined);
+    expect(proxy.cuts).toBeGreaterThan(0);
+    proxy.cut = 'never';
+    await flags.runDue();
+  }
+
+  describe.each(CUTS)('whose commit is cut %s', (cut) => {
+    const schema = `cut_${CUTS.indexOf(cut)}`;
+
+    it('is applied exactly once: a schedule, a step of a rollout, and an approved proposal', async () => {
+      const flags = await start(database.url(), schema);
+      const acting = await start(proxy.url, schema);
+      const ref = await addGradual(flags);
+      await flags.createFlag(DEFAULT, { name: 'later' });
+      const later = { ...PRODUCTION, flag: 'later' };
+      await flags.addStrategy(later, { name: 'default' });
+      const enable = [{ op: 'enable', ref: later }] as const;
+
+      const { id } = await flags.createSchedule(enable, { at: clock.text(HOUR) });
+      clock.advance(HOUR);
+      await runDespite(acting, cut);
+      expect((await flags.getSchedule({ schedule: id })).state).toBe('applied');
+
+      const { id: rollout } = await flags.startRollout(ref, STEPS);
+      clock.advance(DAY);
+      await runDespite(acting, cut);
+      expect(await flags.getRollout({ rollout })).toMatchObject({ state: 'running', step: 1 });
+      expect(await percentage(flags)).toBe('25');
+      await flags.stopRollout({ rollout });
+
+      await flags.disable(later);
+      await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+      const { id: proposal } = await flags.as('ada').createProposal({ changes: enable }, { reason: 'Launch' });
+      await flags.as('grace').approveProposal({ proposal });
+      await flags.applyProposal({ proposal }, { at: clock.text(HOUR) });
+      clock.advance(HOUR);
+      await runDespite(acting, cut);
+      expect((await flags.getProposal({ proposal })).state).toBe('applied');
+
+      const countOf = async (type: Parameters<Flags['listEvents']>[0]) => (await flags.listEvents(type)).total;
+      expect(await countOf({ type: 'environment-enabled', flag: 'later' })).toBe(2);
+      expect(await countOf({ type: 'schedule-ended' })).toBe(2);
+      expect(await countOf({ type: 'rollout-stepped' })).toBe(1);
+      expect(await countOf({ type: 'proposal-ended' })).toBe(1);
+    });
+  });
+
+  it('is found among many pending schedules by reads of 100, and a change of a flag reads none of them', async () => {
+    const asked: string[] = [];
+    const record = (text: string) => asked.push(text);
+    const recorded = recordedPool(database.pool(), ({ text }) => void record(text));
+    const query: typeof recorded.query = (sent) => {
+      record(sent.text);
+      return recorded.query(sent);
+    };
+    const storage = await postgresStorage({ pool: { ...recorded, query }, schema: 'many', listen: false });
+    const flags = await createFlags({ storage, now: clock.now, pollInterval: 3_600_000, runSchedules: 'elsewhere' });
+    running.push(flags);
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'default' });
+    const changeOnce = async (description: string) => {
+      asked.length = 0;
+      await flags.updateFlag(CHECKOUT, { description });
+      return asked.length;
+    };
+    await changeOnce('first');
+    const before = await changeOnce('before');
+    for (let made = 0; made < SCHEDULES; made += 100) {
+      const at = clock.text(DAY);
+      await Promise.all(Array.from({ length: 100 }, () => flags.createSchedule(ENABLE, { at })));
+    }
+    expect(await changeOnce('after')).toBe(before);
+    asked.length = 0;
+    await flags.runDue();
+    // The first round prunes as well: it lists the ended ones of three kinds.
+    asked.length = 0;
+    await flags.runDue();
+    expect(asked.filter((text) => text.includes('summary')).length).toBe(asked.length);
+    // The last read of schedules is empty. Rollouts and proposals have one each.
+    expect(asked.length).toBe(SCHEDULES / 100 + 3);
+  });
+});
