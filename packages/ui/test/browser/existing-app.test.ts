@@ -45,6 +45,15 @@ async function open(name: string, password: string, path: string): Promise<Visit
   return page;
 }
 
+async function strategies() {
+  const { environments } = await flags.getFlag(checkout);
+  return environments.find(({ name }) => name === 'production')?.strategies ?? [];
+}
+
+async function percentage(): Promise<unknown> {
+  return (await strategies())[0]?.parameters?.rollout;
+}
+
 describeInBrowser('an application with users', () => {
   it('lets one editor propose a change of production, and another one approve it', async () => {
     const ada = await open('ada', 'lovelace', 'projects/default/flags/checkout');
@@ -65,5 +74,49 @@ describeInBrowser('an application with users', () => {
     await ada.getByRole('button', { name: 'Apply now', exact: true }).click();
     await ada.locator('[aria-label="checkout in production"][aria-checked=true]').waitFor();
     await grace.getByText('Applied', { exact: true }).waitFor();
+  });
+
+  it('lets one editor propose a rollout, and pause, advance and stop it when another one has approved it', async () => {
+    const bypassApproval = 'before the test';
+    const { id } = await flags.addStrategy(
+      production,
+      { name: 'flexibleRollout', parameters: { rollout: '5' } },
+      { bypassApproval },
+    );
+    for (const strategy of await strategies()) {
+      if (strategy.id !== id) await flags.removeStrategy({ ...production, strategy: strategy.id }, { bypassApproval });
+    }
+    await flags.enable(production, { bypassApproval });
+
+    const ada = await open('ada', 'lovelace', 'projects/default/flags/checkout');
+    await ada.getByRole('button', { name: 'Roll out in steps in production' }).click();
+    const dialog = ada.getByRole('dialog');
+    for (const step of [1, 2]) await dialog.getByLabel(`Unit of step ${step}`).selectOption('until I advance it');
+    await dialog.getByLabel('Reason').fill('Launch');
+    await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
+
+    const grace = await open('grace', 'hopper', 'schedules');
+    await grace.getByRole('link', { name: 'Open the proposal of ada for checkout' }).click();
+    await grace.getByRole('button', { name: 'Approve the proposal of ada for checkout' }).click();
+    await grace.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
+
+    await ada.getByRole('button', { name: 'Apply the proposal of ada for checkout' }).click();
+    await ada.getByRole('button', { name: 'Start with 25 %', exact: true }).click();
+    const card = ada.getByRole('region', { name: 'Rollout in steps' });
+    await card.getByText('Waiting for you').waitFor();
+    expect(await percentage()).toBe('25');
+    await card.getByRole('button', { name: 'Pause the rollout of checkout in production' }).click();
+    await card.getByText('Paused', { exact: true }).waitFor();
+    await card.getByRole('button', { name: 'Resume the rollout of checkout in production' }).click();
+    await card.getByText('Waiting for you').waitFor();
+    await card.getByRole('button', { name: 'Advance to 50 %: the rollout of checkout in production' }).click();
+    await dialog.getByRole('button', { name: 'Advance to 50 %' }).click();
+    await ada.getByText('The rollout was advanced.').waitFor();
+    expect(await percentage()).toBe('50');
+    await card.getByRole('button', { name: 'Stop the rollout of checkout in production' }).click();
+    await dialog.getByLabel('Go back to 5 %, as before the start').check();
+    await dialog.getByRole('button', { name: 'Stop, back to 5 %' }).click();
+    await ada.getByText('The rollout was stopped.').waitFor();
+    expect(await percentage()).toBe('5');
   });
 });
