@@ -1,12 +1,10 @@
 import { createFlags, type Flags } from '@flags/core';
-import { extent } from '../../../../test/extent.js';
-import { CHECKOUT, DEFAULT, PRODUCTION } from '../../../core/test/references.js';
+import { DEFAULT, PRODUCTION } from '../../../core/test/references.js';
 import { addGradual, percentage, STEPS } from '../../../core/test/rollouts/start.js';
 import { DAY, HOUR, settableClock } from '../../../core/test/settable-clock.js';
 import { postgresStorage } from '../../src/index.js';
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../commit/cutting-proxy.js';
 import { ownDatabase } from '../own-database.js';
-import { recordedPool } from '../recorded-pool.js';
 
 jest.setTimeout(120_000);
 
@@ -15,9 +13,6 @@ const CUTS: readonly Exclude<Cut, 'never'>[] = [
   'before the client hears',
   'for good, before the client hears',
 ];
-/** As many as may be pending. */
-const SCHEDULES = extent({ short: 200, full: 1000 });
-const ENABLE = [{ op: 'enable', ref: PRODUCTION }] as const;
 
 describe('what is due on PostgreSQL', () => {
   const database = ownDatabase();
@@ -88,40 +83,5 @@ describe('what is due on PostgreSQL', () => {
       expect(await countOf({ type: 'rollout-stepped' })).toBe(1);
       expect(await countOf({ type: 'proposal-ended' })).toBe(1);
     });
-  });
-
-  it('is found among many pending schedules by reads of 100, and a change of a flag reads none of them', async () => {
-    const asked: string[] = [];
-    const record = (text: string) => asked.push(text);
-    const recorded = recordedPool(database.pool(), ({ text }) => void record(text));
-    const query: typeof recorded.query = (sent) => {
-      record(sent.text);
-      return recorded.query(sent);
-    };
-    const storage = await postgresStorage({ pool: { ...recorded, query }, schema: 'many', listen: false });
-    const flags = await createFlags({ storage, now: clock.now, pollInterval: 3_600_000, runSchedules: 'elsewhere' });
-    running.push(flags);
-    await flags.createFlag(DEFAULT, { name: 'checkout' });
-    await flags.addStrategy(PRODUCTION, { name: 'default' });
-    const changeOnce = async (description: string) => {
-      asked.length = 0;
-      await flags.updateFlag(CHECKOUT, { description });
-      return asked.length;
-    };
-    await changeOnce('first');
-    const before = await changeOnce('before');
-    for (let made = 0; made < SCHEDULES; made += 100) {
-      const at = clock.text(DAY);
-      await Promise.all(Array.from({ length: 100 }, () => flags.createSchedule(ENABLE, { at })));
-    }
-    expect(await changeOnce('after')).toBe(before);
-    asked.length = 0;
-    await flags.runDue();
-    // The first round prunes as well: it lists the ended ones of three kinds.
-    asked.length = 0;
-    await flags.runDue();
-    expect(asked.filter((text) => text.includes('summary')).length).toBe(asked.length);
-    // The last read of schedules is empty. Rollouts and proposals have one each.
-    expect(asked.length).toBe(SCHEDULES / 100 + 3);
   });
 });
