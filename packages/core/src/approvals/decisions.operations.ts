@@ -117,7 +117,7 @@ async function applyNow(engine: ChangeEngine, proposal: ProposalState, by: Chang
   // Members by name: a proposal cannot be applied with a bypass.
   const named = { ...(by.actor !== undefined && { actor: by.actor }), reason: by.reason ?? reason };
   const hash = hashOfApplication(id, by);
-  const attributed = toContext({ ...named, ...(by.id !== undefined && { id: by.id }) }, hash);
+  const attributed = toContext({ ...named, id: by.id }, hash);
   const applying = {
     approval: (needed) => approval(needed),
     async conclude(unit, set) {

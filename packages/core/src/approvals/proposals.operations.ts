@@ -47,7 +47,7 @@ export async function createProposal(
 ): Promise<Proposal> {
   const given = readProposal(engine, proposal, options);
   const { actor, reason } = options;
-  const context = toContext({ ...(actor !== undefined && { actor }), reason }, undefined);
+  const context = toContext({ actor, reason }, undefined);
   const isRepeated = options.id !== undefined && (await engine.read(proposalDocuments, given.id)) !== undefined;
   const planned = isRepeated ? undefined : await planProposal(engine, given);
   const change: PreparedChange = {

@@ -159,6 +159,9 @@ export async function resultOf<Result>({ prepared, documents }: CommittedChange)
   return copyJson(await prepared.result(documents)) as Result;
 }
 
+/** The options of a call that become the context of its set. */
+type GivenContext = { readonly [Name in Exclude<keyof ChangeContext, 'ifRevision'>]?: ChangeContext[Name] | undefined };
+
 /**
  * Returns the context of a set from the options of a call.
  *
@@ -166,7 +169,7 @@ export async function resultOf<Result>({ prepared, documents }: CommittedChange)
  * @throws FlagsError `invalid_input` for an id that is not a UUID, and for an invalid reason
  */
 export function toContext(
-  { id, actor, reason: given, bypassApproval }: Omit<ChangeContext, 'ifRevision'>,
+  { id, actor, reason: given, bypassApproval }: GivenContext,
   hash: ChangesHash | undefined,
 ): UnattributedContext {
   const reason = given === undefined ? undefined : readReason(given, '/reason');

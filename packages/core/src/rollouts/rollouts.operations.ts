@@ -68,14 +68,7 @@ export async function commitStart(
 ): Promise<StartedRollout> {
   assertSchedulesRun(engine);
   const { actor, reason, bypassApproval } = context;
-  const attributed = toContext(
-    {
-      ...(actor !== undefined && { actor }),
-      ...(reason !== undefined && { reason }),
-      ...(bypassApproval !== undefined && { bypassApproval }),
-    },
-    undefined,
-  );
+  const attributed = toContext({ actor, reason, bypassApproval }, undefined);
   const approval = proposal ? `proposal/${proposal.id}` : bypassApproval === undefined ? null : 'bypass';
   const given = readRollout(engine, strategy, input, {
     id: proposal?.id ?? context.id,

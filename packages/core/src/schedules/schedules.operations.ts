@@ -56,14 +56,7 @@ export async function addSchedule(
 ): Promise<AddedSchedule> {
   assertSchedulesRun(engine);
   const { actor, reason, bypassApproval } = options;
-  const context = toContext(
-    {
-      ...(actor !== undefined && { actor }),
-      ...(reason !== undefined && { reason }),
-      ...(bypassApproval !== undefined && { bypassApproval }),
-    },
-    undefined,
-  );
+  const context = toContext({ actor, reason, bypassApproval }, undefined);
   const given = readSchedule(engine, changes, options, { ...context, proposal: proposal?.id });
   const isRepeated = options.id !== undefined && (await engine.read(scheduleDocuments, given.id)) !== undefined;
   const planned = isRepeated ? undefined : await planSchedule(engine, given, proposal?.approval);
