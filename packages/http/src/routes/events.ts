@@ -17,6 +17,7 @@ import { jsonTexts } from '../messages/json.js';
 import { headerOf, unchecked } from '../messages/request.js';
 import { eventSchema, eventToWire, eventTypeFromWire, WIRE_EVENT_TYPES, type WireEventType } from '../wire/event.js';
 import { component, count, listOf, objectComponent, propertiesOf, version } from '../wire/schema.js';
+import { withoutUndefined } from './changes.js';
 import { EVENTS } from './paths.js';
 
 const eventListSchema = objectComponent('EventList', { version, events: listOf(eventSchema), totalEvents: count });
@@ -150,8 +151,9 @@ const SEARCHED_PAGES = 10;
 
 /** Finds events by filters, and by text among the newest ones. Searches their wire form, so it finds only what it shows. */
 async function searchEvents(request: RouteRequest): Promise<RouteResult> {
-  const { feature, query: text = '', limit = 100, offset = 0, ...rest } = unchecked<EventSearch>(request.body);
-  const query = { ...eventQuery(unchecked(rest)), ...(feature !== undefined && { flag: feature }) };
+  // Without the rest of the members: a body may have 100,000.
+  const { feature, query: text = '', limit = 100, offset = 0, type, project } = unchecked<EventSearch>(request.body);
+  const query = eventQuery(withoutUndefined({ type, project, flag: feature }));
   // The address of the next page would need the body, so there is no link.
   if (text === '') return { body: (await readEvents(request, 'listEvents', { ...query, limit, offset })).body };
   const wanted = text.toLowerCase();

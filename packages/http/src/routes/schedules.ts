@@ -122,9 +122,10 @@ export const scheduleRoutes: readonly Route[] = [
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'createSchedule' });
       const changes = await askForChanges(asking, changesIn(body));
-      const { reason = request.context.reason, id: given, ...times } = unchecked<ScheduleOptions>(Object(body));
-      const { at, notAfter, ifUnchanged } = times;
-      const id = idOf(given, request.context.id);
+      // Without the rest of the members: a body may have a million.
+      const sent = unchecked<ScheduleOptions>(Object(body));
+      const { at, notAfter, ifUnchanged, reason = request.context.reason } = sent;
+      const id = idOf(sent.id, request.context.id);
       const { bypassApproval } = request.context;
       const options = withoutUndefined({ notAfter, ifUnchanged, id, reason, bypassApproval });
       const schedule = await asking.flags.createSchedule(changes, { at, ...options });
