@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as sendRequest } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 
 /** A request that the benchmark repeats. */
 export interface SentRequest {
@@ -9,14 +10,17 @@ export interface SentRequest {
   readonly body?: string;
 }
 
-/** Sends one request, and returns the values that the next ones depend on. */
-export async function exchange(
-  origin: string,
-  { method, path, headers = {}, body }: SentRequest,
-): Promise<{ readonly status: number; readonly etag: string | undefined }> {
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly etag: string | undefined;
+  readonly body: Buffer;
+}
+
+/** Sends one request, and reads its answer. */
+export async function exchange(origin: string, { method, path, headers = {}, body }: SentRequest): Promise<Answer> {
   const request = sendRequest(origin + path, { method, headers }).end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  response.resume();
-  await once(response, 'end');
-  return { status: response.statusCode ?? 0, etag: response.headers.etag };
+  const { statusCode = 0, headers: sent } = response;
+  return { status: statusCode, contentType: sent['content-type'], etag: sent.etag, body: await buffer(response) };
 }

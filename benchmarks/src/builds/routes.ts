@@ -6,7 +6,7 @@ import { exchange, type SentRequest } from './exchange.js';
 import type { Tokens } from './flags-server.js';
 import { load, type Round } from './load.js';
 import { isWithin } from './margin.js';
-import { SCENARIOS, type Scenario } from './scenarios.js';
+import { requestsOf, SCENARIOS, type Scenario, withHeader } from './scenarios.js';
 import { type ServerProcess, startServer } from './server-process.js';
 
 export interface RouteComparison {
@@ -68,16 +68,10 @@ async function rowOf(scenario: Scenario, comparison: RouteComparison): Promise<r
 
 /** Sends the first request of a build. Each build has separate requests, because it must receive every change. */
 async function firstRequest(scenario: Scenario, server: ServerProcess<Tokens>): Promise<Pick<Side, 'next' | 'status'>> {
-  let number = 0;
-  const token = server.details[scenario.token];
-  const next = () => withHeader(scenario.request(number++), 'authorization', token);
+  const next = requestsOf(scenario, server.details[scenario.token]);
   const { status, etag } = await exchange(server.origin, next());
   if (!scenario.conditional || !etag) return { next, status };
   return { next: () => withHeader(next(), 'if-none-match', etag), status: 304 };
-}
-
-function withHeader(request: SentRequest, name: string, value: string): SentRequest {
-  return { ...request, headers: { ...request.headers, [name]: value } };
 }
 
 function cellsOf({ name, isRead }: Scenario, now: readonly Round[], old: readonly Round[]): readonly string[] {

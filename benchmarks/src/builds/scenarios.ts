@@ -19,7 +19,7 @@ const FEATURES = `${PROJECT}/features`;
 const CLIENT = '/api/client/features';
 const SIZES = [10, 100, 1000, 10_000];
 const WRITTEN = 1000;
-const COUNTED = 5;
+const COUNTED = 10;
 
 export const SCENARIOS: readonly Scenario[] = [
   { ...read(FEATURES, 1000), name: 'one flag, 1,000 in turn', request: (n) => get(flagPath(n % 1000)) },
@@ -50,7 +50,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ),
     method: 'PUT',
   })),
-  { ...write('report metrics', (n) => post('/api/client/metrics', report(n))), token: 'client' },
+  { ...write('report of 10 flags', (n) => post('/api/client/metrics', report(n))), token: 'client' },
 ];
 
 function read(path: string, flags: number, changesPerSecond = 0) {
@@ -92,4 +92,14 @@ function report(number: number): object {
 
 function count(flags: number): string {
   return `${flags.toLocaleString('en')} flags`;
+}
+
+/** Returns a function that returns the next request, with a header. */
+export function requestsOf({ request }: Scenario, token: string): () => SentRequest {
+  let number = 0;
+  return () => withHeader(request(number++), 'authorization', token);
+}
+
+export function withHeader(request: SentRequest, name: string, value: string): SentRequest {
+  return { ...request, headers: { ...request.headers, [name]: value } };
 }

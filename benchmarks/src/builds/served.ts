@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 
@@ -8,12 +9,16 @@ export async function configuration<T>(): Promise<T> {
   return message;
 }
 
+/** Returns the address of a server that is starting. */
+export async function originOf(server: Server): Promise<string> {
+  if (!server.listening) await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}
+
 /** Sends the parent the address, and on every later request the used processor time (in µs). */
 export function announce(app: Express, details: object): void {
-  const server = app.listen(0, '127.0.0.1', () => {
-    const { port } = server.address() as AddressInfo;
-    process.send?.({ origin: `http://127.0.0.1:${port}`, ...details });
-  });
+  void originOf(app.listen(0, '127.0.0.1')).then((origin) => process.send?.({ origin, ...details }));
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
     process.send?.(user + system);
