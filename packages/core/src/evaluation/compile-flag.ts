@@ -220,7 +220,8 @@ export class FlagCompiler {
     const { enabled } = definition;
     const compilation = new FlagCompilation(this.parts, flag);
     const strategies = definition.strategies.map((strategy) => compilation.strategy(strategy));
-    const variants = compilation.flagVariants(definition);
+    // Most flags are off in most environments, and what is off has no variant.
+    const variants = enabled ? compilation.flagVariants(definition) : undefined;
     return {
       broken: undefined,
       dependencies: readDependencies(definition),

@@ -190,7 +190,7 @@ describe('the bounds of stored usage', () => {
   describe('in memory', () => {
     it('limits usage over time, and drops the oldest rows, also between prunings', async () => {
       const usage = memoryUsage();
-      const most = 0.25 * LIMITS.usageRowsInMemory;
+      const most = 0.15 * LIMITS.usageRowsInMemory;
       const counts = names(most / 5).map((flag) => ({ flag, yes: 1, no: 0 }));
       const dropped: DroppedUsage[] = [];
       for (let age = 7; age >= 0; age--) dropped.push(await record(usage, { stop: NOW - age * HOUR, counts }));
@@ -216,9 +216,9 @@ describe('the bounds of stored usage', () => {
       const stored = await usage.applications({ instances: true });
       const instances = stored.reduce((sum, one) => sum + (one.instances?.length ?? 0), 0);
       const text = stored.reduce((sum, { strategies }) => sum + strategies.join('').length, 0);
-      expect(instances).toBeLessThanOrEqual(50_000);
-      expect(text).toBeGreaterThan(16_000_000);
-      expect(text).toBeLessThanOrEqual(16_777_216);
+      expect(instances).toBeLessThanOrEqual(20_000);
+      expect(text).toBeGreaterThan(3_600_000);
+      expect(text).toBeLessThanOrEqual(4_194_304);
       expect(stored.map(({ name }) => name)).toContain('shop');
     });
   });

@@ -45,6 +45,8 @@ export interface StoreSize {
   readonly manyEvents: number;
   /** Ended ones; there are as many pending ones as may be, but for those that the requests make, or a tenth of these. */
   readonly schedules: number;
+  /** Open ones of 10 kB, and as many that have ended. At most as many as may be open, but for those that the requests make. */
+  readonly proposals: number;
   readonly applications: number;
   /** Reported by each application. */
   readonly reported: number;
@@ -275,8 +277,8 @@ async function makeRollouts(storage: FlagsStorage, flags: Flags, { schedules }: 
   }
 }
 
-/** Proposals of nearly 1 MiB for the routes of one, and a tenth of the schedules: as many are open as have ended. */
-async function makeProposals(storage: FlagsStorage, flags: Flags, { schedules }: StoreSize): Promise<void> {
+/** Proposals of nearly 1 MiB for the routes of one, and of 10 kB: as many are open as have ended. */
+async function makeProposals(storage: FlagsStorage, flags: Flags, { proposals }: StoreSize): Promise<void> {
   const ref = { ...DEFAULT, flag: flagName(33) };
   const describing = { op: 'updateFlag', ref, input: { description: 'd'.repeat(10_000) } } as const;
   const changes = Array(90).fill(describing);
@@ -284,7 +286,7 @@ async function makeProposals(storage: FlagsStorage, flags: Flags, { schedules }:
   const { id } = await flags.createProposal({ changes: [describing] }, { reason: 'Text' });
   const key = { kind: 'proposal', id };
   const template = await storage.get(key);
-  const open = Math.min(schedules / 10, LIMITS.openProposals - 100);
+  const open = Math.min(proposals, LIMITS.openProposals - 100);
   for (let first = 0; first < 2 * open; first += 500) {
     const writes = Array.from({ length: Math.min(500, 2 * open - first) }, (_, index) => {
       const own = strategyId(100_000 + first + index);

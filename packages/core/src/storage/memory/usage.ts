@@ -30,13 +30,13 @@ import {
 } from '../usage/rules.js';
 import { type HeldCount, type MemoryCounts, memoryCounts } from './counts.js';
 
-/** Rows of counts: databases have more room for them. */
+/** Rows of counts: databases have more room for them. `LIMITS.unknownNames` fit into the resolutions that count names. */
 const MOST_ROWS: Readonly<Record<Resolution, number>> = {
-  second: 0.2 * LIMITS.usageRowsInMemory,
+  second: 0.25 * LIMITS.usageRowsInMemory,
   minute: 0.25 * LIMITS.usageRowsInMemory,
-  hour: 0.25 * LIMITS.usageRowsInMemory,
+  hour: 0.15 * LIMITS.usageRowsInMemory,
   day: 0.1 * LIMITS.usageRowsInMemory,
-  ever: 0.2 * LIMITS.usageRowsInMemory,
+  ever: 0.25 * LIMITS.usageRowsInMemory,
 };
 const RESOLUTIONS_HELD = Object.keys(MOST_ROWS) as Resolution[];
 
@@ -44,10 +44,10 @@ const RESOLUTIONS_HELD = Object.keys(MOST_ROWS) as Resolution[];
 const TOLERANCE = 1.25;
 
 /** Instances of all applications. */
-const MOST_INSTANCES = 50_000;
+const MOST_INSTANCES = 20_000;
 
 /** The texts of all registrations, in bytes. */
-const MOST_TEXT = 16_777_216;
+const MOST_TEXT = 4_194_304;
 
 /**
  * Creates usage in the memory of this process. Other processes cannot see it, and it ends with the process.
