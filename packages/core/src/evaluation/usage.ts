@@ -88,13 +88,17 @@ export class FlagCounter {
   }
 
   private drainVariants(): VariantUsage[] {
-    const counts = new Map([[DISABLED, this.disabled]]);
+    // A variant may have that name, too.
+    const named = this.variants.find(({ variant }) => variant === DISABLED);
+    const disabled = this.disabled + (named?.count ?? 0);
+    const usage: VariantUsage[] = disabled > 0 ? [{ variant: DISABLED, count: disabled }] : [];
     this.disabled = 0;
     for (const counter of this.variants) {
-      counts.set(counter.variant, (counts.get(counter.variant) ?? 0) + counter.count);
+      const { variant, count } = counter;
+      if (count > 0 && counter !== named) usage.push({ variant, count });
       counter.count = 0;
     }
-    return [...counts].flatMap(([variant, count]) => (count > 0 ? { variant, count } : []));
+    return usage;
   }
 }
 
