@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../base/limits.js';
+import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { UnitOfWork } from '../engine/engine.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
@@ -31,7 +32,11 @@ export async function verifyTokens(
     throw invalidInput([{ message, path: '' }]);
   }
   const verified = await Promise.all(
-    secrets.map(async (secret) => ({ secret, token: await verifyToken(verifier, secret) })),
+    secrets.map(async (secret) => {
+      // Lists of many callers may come together, and each secret is hashed.
+      await pause();
+      return { secret, token: await verifyToken(verifier, secret) };
+    }),
   );
   return verified.filter((one): one is VerifiedToken => one.token !== undefined && one.token.kind !== 'admin');
 }
