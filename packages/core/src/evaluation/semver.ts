@@ -37,19 +37,24 @@ const MAX_DIGITS = 9;
 /** Returns undefined for a version that has more than three numbers of at most nine digits, and for another text. */
 function compareNumbers(version: string, core: readonly number[]): number | undefined {
   let order = 0;
-  let at = 0;
-  for (let part = 0; part < CORE; part++) {
-    if (part > 0 && version.charCodeAt(at++) !== DOT) return undefined;
-    const start = at;
-    let number = 0;
-    for (; isDigit(version.charCodeAt(at)); at++) {
+  let part = 0;
+  let start = 0;
+  let number = 0;
+  for (let at = 0; at < version.length; at++) {
+    const unit = version.charCodeAt(at);
+    if (isDigit(unit)) {
       if (at - start === MAX_DIGITS || (at > start && number === 0)) return undefined;
-      number = number * 10 + version.charCodeAt(at) - ZERO;
+      number = number * 10 + unit - ZERO;
+      continue;
     }
-    if (at === start) return undefined;
+    if (unit !== DOT || at === start || part === CORE - 1) return undefined;
     if (order === 0) order = number - (core[part] ?? 0);
+    part++;
+    start = at + 1;
+    number = 0;
   }
-  return at === version.length ? order : undefined;
+  if (start === version.length || part < CORE - 1) return undefined;
+  return order === 0 ? number - (core[part] ?? 0) : order;
 }
 
 function isDigit(unit: number): boolean {
