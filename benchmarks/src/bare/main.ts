@@ -18,14 +18,20 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '7' },
     /** Of a round. */
     seconds: { type: 'string', default: '1' },
+    /** Changes of several connections share a flush. */
+    connections: { type: 'string', default: '10' },
   },
 });
-const [rounds, seconds] = [values.rounds, values.seconds].map(Number) as [number, number];
+const [rounds, seconds, connections] = [values.rounds, values.seconds, values.connections].map(Number) as [
+  number,
+  number,
+  number,
+];
 
 console.log(`
 # The router, beside a bare Express handler
 
-On SQLite, over ten connections; medians of ${rounds} alternating rounds of ${seconds} s. For reads, the bare handler sends the same bytes. For changes, it
+On SQLite, connections: ${connections}; medians of ${rounds} alternating rounds of ${seconds} s. For reads, the bare handler sends the same bytes. For changes, it
 parses the body with \`express.json\`, and makes the same writes with better-sqlite3, in one flushed transaction per request. It verifies no token.
 `);
 const rows: (readonly string[])[] = [];
@@ -52,7 +58,7 @@ async function rowOf(scenario: Scenario, folder: string): Promise<readonly strin
     }
     for (let number = 0; number <= rounds; number++) {
       for (const side of number % 2 === 0 ? sides : sides.toReversed()) {
-        const round = await load({ ...side, seconds });
+        const round = await load({ ...side, seconds, connections });
         // The first round warms up.
         if (number > 0) side.rounds.push(round);
       }

@@ -17,21 +17,21 @@ export interface Load {
   readonly next: () => SentRequest;
   readonly status: number;
   readonly seconds: number;
+  /** Default: 10. */
+  readonly connections?: number;
 }
 
-const CONNECTIONS = 10;
-
 /**
- * Sends requests on ten connections, each one after the response to the previous one.
+ * Sends requests on some connections, each one after the response to the previous one.
  *
  * @throws Error when any answer has another status, or if there is none
  */
-export async function load({ server, next, status, seconds }: Load): Promise<Round> {
+export async function load({ server, next, status, seconds, connections = 10 }: Load): Promise<Round> {
   const processorTime = await server.processorTime();
   const began = performance.now();
   const result = await autocannon({
     url: server.origin,
-    connections: CONNECTIONS,
+    connections,
     duration: seconds,
     sampleInt: 100,
     requests: [{ setupRequest: (defaults) => ({ ...defaults, ...next() }) }],
