@@ -4,7 +4,7 @@ import { createFlagsUi } from '@flags/ui';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import { type Metrics, type MetricsAccess, metricsRoute, requestMetrics } from './metrics.js';
-import { requestLog } from './request-log.js';
+import { logFault, requestIdOf, requestLog } from './request-log.js';
 
 interface Parts<Served> {
   readonly flags: Served;
@@ -64,7 +64,7 @@ function followerHealth(flags: Follower) {
       const { state, checkedAt } = flags.status();
       response.json({ status: 'ok', flags: state, checkedAt });
     } catch (error) {
-      response.err = asError(error);
+      logFault(response, error);
       response.status(503).json({ status: 'unavailable' });
     }
   };
@@ -79,7 +79,7 @@ function health(flags: Flags) {
       if (state === 'stale') throw error;
       response.json({ status: 'ok' });
     } catch (error) {
-      response.err = asError(error);
+      logFault(response, error);
       response.status(503).json({ status: 'unavailable' });
     }
   };
@@ -87,27 +87,25 @@ function health(flags: Flags) {
 
 /** Errors that the router has answered itself: the request's log line has the cause. */
 export function noteFault(error: Error, { res: response }: Request): void {
-  if (response !== undefined) response.err = error;
+  if (response !== undefined) logFault(response, error);
 }
 
 /** Unhandled errors: the request's log line has the cause, the reply only the line's id. */
-function answerFault(error: unknown, request: Request, response: Response, next: NextFunction): void {
-  response.err = asError(error);
+function answerFault(error: unknown, _request: Request, response: Response, next: NextFunction): void {
+  logFault(response, error);
   if (response.headersSent) {
     next(error);
     return;
   }
   const status = statusOf(error);
   const message = status < 500 ? 'The request cannot be understood.' : 'The server failed; its log has the cause.';
-  response.status(status).json({ name: status < 500 ? 'BadDataError' : 'InternalError', message, id: request.id });
+  response
+    .status(status)
+    .json({ name: status < 500 ? 'BadDataError' : 'InternalError', message, id: requestIdOf(response) });
 }
 
 /** Express sets a status on errors of the caller, such as a malformed URL. */
 function statusOf(error: unknown): number {
   const status = (error as { status?: unknown } | null)?.status;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

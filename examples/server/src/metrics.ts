@@ -5,6 +5,7 @@ import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider, type MetricData, MetricReader, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import type { Request, RequestHandler, Response } from 'express';
 import type { ServerConfig } from './config.js';
+import { logFault } from './request-log.js';
 
 /** The metrics of this process. */
 export interface Metrics {
@@ -98,7 +99,7 @@ export function metricsRoute(metrics: Metrics, access: MetricsAccess): RequestHa
       }
     } catch (error) {
       if (!isFlagsError(error)) throw error;
-      response.err = error;
+      logFault(response, error);
       const { code, message } = error;
       refuse(response.status(503).set('retry-after', '1'), { name: 'ServiceUnavailableError', code, message });
       return;

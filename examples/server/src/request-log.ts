@@ -1,33 +1,52 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { redactUrl } from '@flags/express';
+import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { type HttpLogger, pinoHttp } from 'pino-http';
 
-/** Logs one line per request. Omits headers, and hides secrets in paths, so that the log contains no credentials. */
-export function requestLog(logger: Logger): HttpLogger {
-  return pinoHttp({
-    logger,
-    genReqId: () => randomUUID(),
-    wrapSerializers: false,
-    serializers: { req: requestFields, res: responseFields },
-    customLogLevel: (_request, response, error) => level(response.statusCode, error),
-  });
+/** The members of `response.locals` that the line of a request has. */
+interface Logged {
+  requestId: string;
+  /** Why the server failed. */
+  fault?: Error;
 }
 
-function requestFields(request: IncomingMessage & { readonly originalUrl?: string }) {
-  return {
-    id: request.id,
-    method: request.method,
-    url: redactUrl(request.originalUrl ?? request.url ?? ''),
-    remoteAddress: request.socket.remoteAddress,
+/**
+ * Logs one line per request, when its connection has its response or is closed. Omits headers, and hides secrets in paths,
+ * so that the log contains no credentials. Without pino-http, which creates a logger per request: that took a quarter of
+ * the time of a cached read.
+ */
+export function requestLog(logger: Logger): RequestHandler {
+  return (request, response, next) => {
+    const { method, originalUrl } = request;
+    const { remoteAddress } = request.socket;
+    const started = performance.now();
+    const id = randomUUID();
+    logged(response).requestId = id;
+    response.once('close', () => {
+      const { statusCode } = response;
+      const { fault } = logged(response);
+      const fields = {
+        req: { id, method, url: redactUrl(originalUrl), remoteAddress },
+        res: { statusCode },
+        responseTime: Math.round(performance.now() - started),
+      };
+      if (fault === undefined && statusCode < 500) logger.info(fields, 'request completed');
+      else logger.error({ ...fields, err: fault }, 'request errored');
+    });
+    next();
   };
 }
 
-function responseFields(response: ServerResponse) {
-  return { statusCode: response.statusCode };
+/** Adds the cause of a failure to the line of its request. */
+export function logFault(response: Response, fault: unknown): void {
+  logged(response).fault = fault instanceof Error ? fault : new Error(String(fault));
 }
 
-function level(status: number, error: Error | undefined): 'info' | 'error' {
-  return error !== undefined || status >= 500 ? 'error' : 'info';
+/** Returns the id of a request in its line. */
+export function requestIdOf(response: Response): string {
+  return logged(response).requestId;
+}
+
+function logged({ locals }: Response): Logged {
+  return locals as Logged;
 }
