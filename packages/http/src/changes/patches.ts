@@ -12,6 +12,7 @@ import type {
 import { FlagsError } from '@flags/core';
 import { changeByFlag, isSameJson, type Revised, type StoredFlag } from '@flags/core/integration';
 import { invalidInput } from '../messages/errors.js';
+import { asVariable, withVariableType } from '../wire/flag.js';
 import { applyPatch, type JsonPatch, readPatch } from './json-patch.js';
 
 /*
@@ -89,6 +90,19 @@ export async function patchVariants(
     inputFor: (flag) => (flag.archived ? [] : patchedVariants(flag, patch)),
   });
   return { result: variants, revision };
+}
+
+/** Makes the variants variable that a patch adds, or takes the `weightType` from. */
+export function patchWithVariableType(patch: JsonPatch): JsonPatch {
+  return patch.map((operation) => {
+    const { op, path } = operation;
+    const depth = path.split('/').length;
+    if (op === 'remove' && depth === 3 && path.endsWith('/weightType'))
+      return { op: 'replace', path, value: 'variable' };
+    if ((op !== 'add' && op !== 'replace') || depth > 2) return operation;
+    const { value } = operation;
+    return { op, path, value: depth === 1 ? withVariableType(value) : asVariable(value) };
+  });
 }
 
 function strategyIn({ environments }: Pick<StoredFlag, 'environments'>, ref: StrategyRef): Strategy | undefined {

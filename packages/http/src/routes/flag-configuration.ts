@@ -9,15 +9,14 @@ import {
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { isPaged, listReply } from '../api/query.js';
 import { changing, type Route, route } from '../api/route.js';
-import { JSON_PATCH } from '../changes/json-patch.js';
-import { patchStrategy, patchVariants } from '../changes/patches.js';
+import { JSON_PATCH, readPatch } from '../changes/json-patch.js';
+import { patchStrategy, patchVariants, patchWithVariableType } from '../changes/patches.js';
 import { askingForSegments } from '../changes/permissions.js';
 import { unchecked } from '../messages/request.js';
 import {
   dependencySchema,
   dependencyToWire,
   flagInEnvironmentToWire,
-  patchWithVariableType,
   strategySchema,
   strategyToWire,
   variantListToWire,
@@ -243,7 +242,9 @@ export const variantRoutes: readonly Route[] = [
     errors: ['invalid_patch', 'patch_test_failed'],
     deprecated: true,
     async handle({ flags, ref, body, context }) {
-      const { result, revision } = await patchVariants(flags, { ref, patch: patchWithVariableType(body), context });
+      // Read before it is copied: a body may have half a million operations.
+      const patch = patchWithVariableType(readPatch(body));
+      const { result, revision } = await patchVariants(flags, { ref, patch, context });
       return { body: variantWeightsToWire(result), revision };
     },
   }),

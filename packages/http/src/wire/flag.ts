@@ -149,23 +149,9 @@ export function withVariableType(variants: unknown): unknown {
   return Array.isArray(variants) ? variants.map(asVariable) : variants;
 }
 
-function asVariable(variant: unknown): unknown {
+/** The same for one variant. */
+export function asVariable(variant: unknown): unknown {
   return typeof variant === 'object' && variant !== null ? { weightType: 'variable', ...variant } : variant;
-}
-
-/** Does the same for the variants that a JSON Patch adds, or takes the type from. */
-export function patchWithVariableType(patch: unknown): unknown {
-  return Array.isArray(patch) ? patch.map(operationWithVariableType) : patch;
-}
-
-function operationWithVariableType(operation: unknown): unknown {
-  const { op, path, value } = Object(operation) as Readonly<Record<string, unknown>>;
-  const depth = String(path).split('/').length;
-  if (op === 'remove' && depth === 3 && String(path).endsWith('/weightType')) {
-    return { op: 'replace', path, value: 'variable' };
-  }
-  if ((op !== 'add' && op !== 'replace') || value === undefined || depth > 2) return operation;
-  return { op, path, value: depth === 1 ? withVariableType(value) : asVariable(value) };
 }
 
 /** Includes `dependencies` and `children` only if they are not empty. */
