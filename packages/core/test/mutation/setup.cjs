@@ -11,6 +11,7 @@ const fastCheck = require('fast-check');
 const { bind } = require('jest-each');
 
 register({ target: 'node20', format: 'cjs' });
+Module._extensions['.cts'] = Module._extensions['.ts'];
 nameSources();
 
 limitProperties();
@@ -33,7 +34,7 @@ function limitProperties() {
 function nameSources() {
   const resolve = Module._resolveFilename;
   Module._resolveFilename = (request, parent, ...rest) => {
-    const source = request.replace(/\.js$/, '.ts');
+    const source = request.replace(/\.(c?)js$/, '.$1ts');
     const isSource = request.startsWith('.') && existsSync(join(parent.path, source));
     return resolve(isSource ? source : request, parent, ...rest);
   };
