@@ -53,7 +53,7 @@ export class DocumentCache {
   }
 }
 
-/** Documents per page. All at once would take a third longer, because the texts and garbage of all would be in memory. */
+/** Documents per page. Without pages, the texts and the garbage of all documents would be in memory together. */
 const PAGE = 1000;
 
 /** Reads all documents of a kind, in pages. Shares them with a storage that keeps them in this process. */

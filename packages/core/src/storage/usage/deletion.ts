@@ -244,7 +244,7 @@ export function createUsageDeletion(options: DeletionOptions): Pick<UsageStorage
         await deleteUnseenFlags(unseen);
       }
       for (const rows of classes) {
-        // Counting 200,000 rows takes SQLite ten milliseconds.
+        // SQLite counts hundreds of thousands of rows for tens of milliseconds.
         await pause();
         dropped = addDropped(dropped, { ...NOTHING_DROPPED, [rows.dropped]: await trim(rows) });
       }
