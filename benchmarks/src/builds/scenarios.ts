@@ -94,7 +94,7 @@ function count(flags: number): string {
   return `${flags.toLocaleString('en')} flags`;
 }
 
-/** Returns a function that returns the next request, with a header. */
+/** Returns a function that returns the next request of a scenario, with a token. */
 export function requestsOf({ request }: Scenario, token: string): () => SentRequest {
   let number = 0;
   return () => withHeader(request(number++), 'authorization', token);

@@ -9,7 +9,7 @@ export async function configuration<T>(): Promise<T> {
   return message;
 }
 
-/** Returns the address of a server that is starting. */
+/** Waits until a server listens, and returns its origin. */
 export async function originOf(server: Server): Promise<string> {
   if (!server.listening) await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

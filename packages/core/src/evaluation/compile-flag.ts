@@ -220,7 +220,7 @@ export class FlagCompiler {
     const { enabled } = definition;
     const compilation = new FlagCompilation(this.parts, flag);
     const strategies = definition.strategies.map((strategy) => compilation.strategy(strategy));
-    // Most flags are off in most environments, and what is off has no variant.
+    // A flag that is off has no variant, and most flags are off in most environments.
     const variants = enabled ? compilation.flagVariants(definition) : undefined;
     return {
       broken: undefined,

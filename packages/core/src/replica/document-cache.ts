@@ -1,4 +1,5 @@
 import { freezeJson } from '../base/json.js';
+import { boundsOf, pageOf, readPages } from '../base/pages.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { KINDS_IN_MEMORY } from '../kinds.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
@@ -53,25 +54,24 @@ export class DocumentCache {
   }
 }
 
-/** Documents per page. Without pages, the texts and the garbage of all documents would be in memory together. */
-const PAGE = 1000;
+type ReadDocument = Omit<StoredDocument, 'parent'>;
 
-/** Reads all documents of a kind, in pages. Shares them with a storage that keeps them in this process. */
-async function* readAll(
-  storage: FlagsStorage,
-  kind: string,
-): AsyncGenerator<readonly Omit<StoredDocument, 'parent'>[], void> {
+/**
+ * Reads all documents of a kind, in pages: else the texts and the garbage of all documents would be in memory together.
+ * Shares them with a storage that keeps them in this process.
+ */
+async function* readAll(storage: FlagsStorage, kind: string): AsyncGenerator<readonly ReadDocument[], void> {
   if (storage.peek) {
     const listed = await storage.list({ kind, part: 'summary' });
     yield listed.flatMap(({ key }) => storage.peek?.(key) ?? []);
     return;
   }
-  for (let after: string | undefined, isLast = false; !isLast; ) {
-    const listed = await storage.list({ kind, part: 'body', limit: PAGE, ...(after !== undefined && { after }) });
-    yield listed.map(({ key, revision, content }) => ({ key, revision, body: content }));
-    isLast = listed.length < PAGE;
-    after = listed.at(-1)?.key.id;
-  }
+  yield* readPages(async (query) => {
+    const bounds = boundsOf(query);
+    const listed = await storage.list({ kind, part: 'body', ...bounds, limit: bounds.limit + 1 });
+    const documents = listed.map(({ key, revision, content }) => ({ key, revision, body: content }));
+    return pageOf(documents, { limit: bounds.limit, cursorOf: ({ key }) => key.id });
+  });
 }
 
 /** The documents of one kind. */
