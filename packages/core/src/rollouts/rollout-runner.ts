@@ -39,6 +39,8 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
   /** The ids of the rollouts that the last round has moved. */
   private moved: ReadonlySet<string> = new Set();
   private latest: Promise<unknown> = Promise.resolve();
+  /** When the last round began, in milliseconds since 1970. */
+  private lookedAt = Number.NEGATIVE_INFINITY;
   private prunesAt = Number.NEGATIVE_INFINITY;
   /** Rollouts whose error was reported, so that it is reported once. */
   private readonly reported = new Set<string>();
@@ -76,12 +78,12 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
   }
 
   /** After a step, the next one may be due at once. A step that could not be taken waits for the next poll. */
-  nextAfter(now: number): number {
+  nextAt(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const rollout of this.active) {
       if (rollout.state !== 'running') continue;
       const at = timeOf(rollout);
-      if (at > now || this.moved.has(rollout.id)) next = Math.min(next, at);
+      if (at > this.lookedAt || this.moved.has(rollout.id)) next = Math.min(next, at);
     }
     return next;
   }
@@ -100,8 +102,9 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
 
   /** Takes one step of each rollout that is due, in the order of time, then of id. */
   private async round(): Promise<readonly string[]> {
-    this.active = await this.listActive();
     const now = this.now();
+    this.lookedAt = now;
+    this.active = await this.listActive();
     const moved = new Set<string>();
     const changed = this.active.filter((rollout) => this.mayHaveChanged(rollout));
     if (await this.visit(changed, moved, ({ id }) => this.endIfChanged(id))) await this.moveAll(moved, now);

@@ -52,6 +52,10 @@ interface Known {
  */
 export class ScheduleRunner implements ScheduleClock {
   private pending: readonly Known[] = [];
+  /** The schedules that this node has made since the last look began, which may have missed them. */
+  private made: Known[] = [];
+  /** When the last look began, in milliseconds since 1970. What is due after it, the timer has to wake for. */
+  private lookedAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   /** When the timer fires, by the engine's clock. */
   private wakesAt = Number.NEGATIVE_INFINITY;
@@ -85,7 +89,9 @@ export class ScheduleRunner implements ScheduleClock {
 
   expect(id: string, at: number): void {
     if (this.mode !== true) return;
-    this.pending = [...this.pending.filter((one) => one.id !== id), { id, at }];
+    const known = { id, at };
+    this.made.push(known);
+    this.pending = [...this.pending.filter((one) => one.id !== id), known];
     this.wakeBy(at);
   }
 
@@ -135,8 +141,10 @@ export class ScheduleRunner implements ScheduleClock {
     await this.engine.lifetime.track(() => this.poll('schedules', () => this.runSchedules())).catch(() => this.close());
     void this.moveRollouts();
     const now = this.now();
-    const due = this.pending.reduce((soonest, { at }) => (at > now ? Math.min(soonest, at) : soonest), now + POLL);
-    this.wakeAfter(Math.max(1, Math.min(due, this.options.rollouts.nextAfter(now)) - now));
+    // A timer may fire a millisecond early, and a round takes time: what has become due since the look began is not late.
+    const isNew = ({ at }: Known) => at > this.lookedAt;
+    const next = this.pending.filter(isNew).reduce((soonest, { at }) => Math.min(soonest, at), now + POLL);
+    this.wakeAfter(Math.max(1, next - now));
   }
 
   /** The timer does not wait for rollouts: a guard may take ten seconds, and schedules may be due meanwhile. */
@@ -146,7 +154,7 @@ export class ScheduleRunner implements ScheduleClock {
     const { rollouts } = this.options;
     await this.engine.lifetime.track(() => this.poll('rollouts', () => rollouts.run())).catch(() => this.close());
     this.isMovingRollouts = false;
-    this.wakeBy(rollouts.nextAfter(this.now()));
+    this.wakeBy(rollouts.nextAt());
   }
 
   private async poll(name: string, round: () => Promise<unknown>): Promise<void> {
@@ -161,8 +169,12 @@ export class ScheduleRunner implements ScheduleClock {
 
   /** Carries out what is due, in the order of time, then of id. After a failure of the storage the rest waits. */
   private async round(): Promise<readonly string[]> {
-    this.pending = await this.listPending();
     const now = this.now();
+    this.lookedAt = now;
+    this.made = [];
+    const listed = await this.listPending();
+    const made = new Set(this.made.map(({ id }) => id));
+    this.pending = [...listed.filter(({ id }) => !made.has(id)), ...this.made];
     const due = this.pending
       .filter(({ at }) => at <= now)
       .sort((one, other) => one.at - other.at || compareCodePoints(one.id, other.id));

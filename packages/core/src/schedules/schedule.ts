@@ -107,7 +107,7 @@ export interface DueRollouts {
   /** Moves what is due, one step each. Resolves to the ids of the rollouts that moved. */
   run(): Promise<readonly string[]>;
   /** Returns when the next round is due, in milliseconds since 1970; infinite: the next poll is early enough. */
-  nextAfter(now: number): number;
+  nextAt(): number;
   /** The number of guarded rollouts that this node does not step. */
   unguarded(): number;
 }

@@ -43,6 +43,43 @@ describe('a node with runSchedules: true', () => {
     await flags.close();
   });
 
+  it('applies what becomes due while a round ends', async () => {
+    const clock = settableClock();
+    const { storage } = watched(memoryStorage());
+    const list: FlagsStorage['list'] = (query) => {
+      // A round reads the proposals after the schedules.
+      if (query.kind === 'proposal') clock.advance(100);
+      return storage.list(query);
+    };
+    const options = { ...SILENT, storage: { ...storage, list }, now: clock.now };
+    const flags = await createFlags({ ...options, runSchedules: true });
+    await addCheckout(flags);
+    const began = performance.now();
+    const made = await flags.createSchedule(ENABLE, { at: clock.text(100) });
+    await until(async () => (await flags.getSchedule({ schedule: made.id })).state === 'applied');
+    expect(performance.now() - began).toBeLessThan(4 * SECOND);
+    await flags.close();
+  });
+
+  it('applies what was made while it looked', async () => {
+    let release: (() => void) | undefined;
+    const inner = memoryStorage();
+    const list: FlagsStorage['list'] = async (query) => {
+      const page = await inner.list(query);
+      const isFirstLook = query.kind === 'schedule' && query.parent === 'open' && !release;
+      if (isFirstLook) await new Promise<void>((resolve) => (release = resolve));
+      return page;
+    };
+    const flags = await createFlags({ ...SILENT, storage: { ...inner, list }, runSchedules: true });
+    await until(() => release !== undefined);
+    await addCheckout(flags);
+    const made = await flags.createSchedule(ENABLE, { at: new Date(Date.now() + 200).toISOString() });
+    release?.();
+    await until(async () => (await flags.getSchedule({ schedule: made.id })).state === 'applied');
+    expect((await flags.getSchedule({ schedule: made.id })).lateBy).toBeLessThan(2 * SECOND);
+    await flags.close();
+  });
+
   it('looks once a poll while nothing is due', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
     try {
