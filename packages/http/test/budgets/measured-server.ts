@@ -44,6 +44,8 @@ export function serverProgram(packages: string, source: string): ServerProgram {
     outfile,
     bundle: true,
     platform: 'node',
+    // One character beyond Latin-1 in a comment would double the memory of the whole text.
+    minifyWhitespace: true,
     external: ['better-sqlite3', 'pg-native'],
     alias: {
       '@flags/core/integration': join(packages, 'core/src/integration.ts'),
@@ -78,6 +80,9 @@ function prefer({ pid }: ChildProcess): void {
 
 function measuredServer(child: ChildProcess, port: number): MeasuredServer {
   const isAlive = () => child.exitCode === null && child.signalCode === null;
+  const ended = isAlive() ? once(child, 'exit').catch(() => undefined) : Promise.resolve();
+  /** It was silent, and ended because of that: it has not died by itself. */
+  let isGivenUp = false;
 
   async function tell<T>(instruction: Instruction): Promise<T | undefined> {
     if (!isAlive() || !child.connected) return undefined;
@@ -95,11 +100,14 @@ function measuredServer(child: ChildProcess, port: number): MeasuredServer {
     },
     async ask(sent) {
       const answer = await send(port, sent);
-      if (answer.status === 'silent') child.kill('SIGKILL');
+      if (answer.status === 'silent') {
+        isGivenUp = true;
+        child.kill('SIGKILL');
+      }
       if (answer.status !== 'reset') return answer;
       // A process that has run out of memory takes a moment to end.
-      await Promise.race([ended(child), pause(2000)]);
-      return isAlive() ? answer : { ...answer, status: 'died' };
+      await Promise.race([ended, pause(2000)]);
+      return isAlive() ? answer : { ...answer, status: isGivenUp ? 'silent' : 'died' };
     },
     async advance(milliseconds) {
       await tell(milliseconds);
@@ -107,13 +115,9 @@ function measuredServer(child: ChildProcess, port: number): MeasuredServer {
     isAlive,
     async stop() {
       child.kill('SIGKILL');
-      await ended(child);
+      await ended;
     },
   };
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
 /** Undefined when the process ends without one. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync } from 'node:zlib';
 import type { Awaitable } from '@flags/core/integration';
 import { inventedReport, MEBIBYTE } from './bodies.js';
@@ -27,6 +28,8 @@ export interface Result {
   readonly isAsExpected: boolean;
 }
 
+/** The wait that a refusal asks for in `Retry-After`, in milliseconds. */
+const RETRY = 1000;
 /** How often a row that exceeds the promise is measured, at most: other processes cause stalls that do not repeat. */
 const MEASUREMENTS = 3;
 /** The size of definitions, in bytes, at which a server is replaced, after 4 MiB of changes at the earliest. */
@@ -63,6 +66,7 @@ export async function measureAll(
 
   /** On a new server if the row cannot be repeated on this one: then its status differs, and it measures something else. */
   async function measureAgain(one: Case, first: Result): Promise<Result> {
+    if (first.status === OVERLOADED) await pause(RETRY);
     const again = await measure(one);
     if (again.status === first.status) return again;
     await renew();
@@ -119,7 +123,8 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
   for (const preparation of row.after ?? []) if (server.isAlive()) await ask(prepared(preparation));
   const unanswered = others.find((answer) => !isSuccess(answer));
   const admitted = row.isAtOnce || row.isTogether ? answers.filter((answer) => !isOverloaded(answer)) : answers;
-  const { status } = unanswered ?? admitted.find((answer) => !isSuccess(answer)) ?? admitted.at(-1) ?? DIED;
+  const { status } =
+    unanswered ?? admitted.find((answer) => !isSuccess(answer)) ?? admitted.at(-1) ?? answers.at(-1) ?? DIED;
   const result = {
     route: `${route.method} ${route.path}`,
     kind: row.role ?? kind,
@@ -134,6 +139,7 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
   return { result, written };
 }
 
+const OVERLOADED = 503;
 const DIED: Pick<Answer, 'status'> = { status: 'died' };
 
 interface Asking {
@@ -180,7 +186,7 @@ function isSuccess({ status }: Answer): boolean {
 
 /** The gate has refused the request: others were before it. */
 function isOverloaded({ status, isRetryable }: Answer): boolean {
-  return status === 503 && isRetryable;
+  return status === OVERLOADED && isRetryable;
 }
 
 function isExpected({ row, kind, route }: Case, status: Answer['status']): boolean {
