@@ -15,6 +15,8 @@ export interface Configuration<Size = unknown> {
   readonly size: Size;
   /** Whether garbage is collected before each measurement. */
   readonly isThorough: boolean;
+  /** The storage is a copy of a filled one. Default: it is empty. */
+  readonly isFilled?: boolean;
 }
 
 /** `begin`, `end`: of a measurement; a number: milliseconds by which the clock advances. */
@@ -34,15 +36,15 @@ export function serve<Size>(
 ): void {
   // An interrupted test leaves no server behind.
   process.once('disconnect', () => process.exit());
-  process.once('message', async ({ storage: name, size, isThorough }: Configuration<Size>) => {
+  process.once('message', async ({ storage: name, size, isThorough, isFilled }: Configuration<Size>) => {
     const storage = await openStorage(name);
     let advance = 0;
-    await fill(storage, size);
+    if (!isFilled) await fill(storage, size);
     const now = () => new Date(Date.now() + advance);
     // The rows carry no schedules out: a change in the middle of a measurement would belong to no request.
     const options = { runSchedules: 'elsewhere', onProblem: () => undefined, onError: report } as const;
     const flags = await createFlags({ ...options, storage, now });
-    await furnish(storage, flags, size);
+    if (!isFilled) await furnish(storage, flags, size);
 
     const app = express();
     const authorize = ({ name }: Actor, action: Action) => isAllowed(name, action);
