@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import type { Lifetime } from '../base/lifetime.js';
 import { LIMITS } from '../base/limits.js';
 import { invalidInput, type Validator } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
@@ -21,6 +22,7 @@ import type { UsageWriter } from './usage-writer.js';
 /** What reports need beside the rest of the engine. */
 export interface ReportEngine extends Engine {
   readonly usageWriter: UsageWriter;
+  readonly lifetime: Pick<Lifetime, 'track'>;
   readonly validate: {
     readonly registration: Validator<ClientRegistration>;
     readonly metricsReport: Validator<MetricsReport>;
@@ -61,6 +63,8 @@ async function record(engine: ReportEngine, input: BulkReport, origin: BulkOrigi
     }),
   );
   await engine.usageWriter.record(batches);
+  // Closing waits for it; an instance that is closing leaves it to the next one.
+  void engine.lifetime.track(engine.usageWriter.prune).catch(() => undefined);
 }
 
 /** Returns a function that returns the id of the batch of a part. Those of a repeated report are the same. */

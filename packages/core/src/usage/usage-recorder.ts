@@ -16,7 +16,7 @@ export interface UsageRecorder {
 }
 
 export interface UsageOptions {
-  readonly writer: Pick<UsageWriter, 'record'>;
+  readonly writer: Pick<UsageWriter, 'record' | 'prune'>;
   readonly now: () => Date;
   readonly application: string;
   readonly instance: string;
@@ -57,6 +57,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   async function recordPending(): Promise<void> {
     for (let [batch] = pending; batch !== undefined; [batch] = pending) {
       await writer.record([batch]);
+      await writer.prune();
       pending = pending.slice(1);
     }
   }

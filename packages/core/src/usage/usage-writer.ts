@@ -18,6 +18,11 @@ export interface UsageWriter {
   readonly dropped: DroppedUsage;
   /** Records batches, one after the other. Other work runs in between, so that large reports do not block it. */
   record(batches: Iterable<UsageBatch>): Promise<void>;
+  /**
+   * Prunes if that is due. Call it after `record`. It may take seconds, so no reporter should wait for it. Passes errors to
+   * `onError`.
+   */
+  prune(): Promise<void>;
   /** Deletes the usage of deleted flags. Passes errors to `onError`, because the deletion is committed. */
   forget(flags: readonly string[]): Promise<void>;
 }
@@ -42,20 +47,25 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
   const [isPruningDue, isUnseenDue] = [every(MINUTE), every(HOUR)];
   let dropped = NOTHING_DROPPED;
   let written = 0;
+  let isPruning = false;
 
-  async function pruneWhenDue(): Promise<void> {
+  async function prune(): Promise<void> {
     const time = now().getTime();
-    if (!isPruningDue(time) && written < COUNTS_BETWEEN_PRUNINGS) return;
+    if (isPruning || (!isPruningDue(time) && written < COUNTS_BETWEEN_PRUNINGS)) return;
+    isPruning = true;
     written = 0;
     const unseen = isUnseenDue(time) && { unseen: { since: time - retention, isFlag } };
     try {
       dropped = addDropped(dropped, await usage.prune({ now: time, ...unseen }));
     } catch (error) {
       onError(error);
+    } finally {
+      isPruning = false;
     }
   }
 
   return {
+    prune,
     get dropped() {
       return dropped;
     },
@@ -65,7 +75,6 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
         const { reports = [], registrations = [] } = batch;
         for (const one of [...reports, ...registrations]) written += sizeOf(one);
       }
-      await pruneWhenDue();
     },
     async forget(flags) {
       try {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extent } from '../../../../test/extent.js';
 import { isWithin, processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
@@ -257,11 +258,14 @@ describe('the retention of usage', () => {
     let time = Date.parse('2026-03-01T00:00:00.000Z');
     const pruned: Parameters<UsageStorage['prune']>[0][] = [];
     const errors: unknown[] = [];
+    let pruning: unknown;
     const observed: UsageStorage = {
       ...usage,
-      prune: (limits) => {
+      async prune(limits) {
         pruned.push(limits);
-        return usage.prune(limits);
+        const ended = usage.prune(limits);
+        pruning = ended;
+        return ended;
       },
     };
     const options = {
@@ -270,14 +274,13 @@ describe('the retention of usage', () => {
       onError: (e: unknown) => errors.push(e),
     };
     const flags = await createFlags({ storage: { ...memoryStorage(), usage: observed }, ...options });
-    const report = (application: string) => {
+    /** Reports, and waits for the pruning that reporters do not wait for. */
+    const report = async (application: string) => {
       const at = new Date(time).toISOString();
-      return flags.reportMetrics({
-        application,
-        start: at,
-        stop: at,
-        counts: { checkout: { yes: 1, no: 0 } },
-      });
+      const counts = { checkout: { yes: 1, no: 0 } };
+      await flags.reportMetrics({ application, start: at, stop: at, counts });
+      await Promise.resolve(pruning).catch(() => undefined);
+      await nextTurn();
     };
     return { flags, report, pruned, errors, now: () => time, advance: (span: number) => (time += span) };
   }
@@ -327,8 +330,42 @@ describe('the retention of usage', () => {
     });
     const counts = Array.from({ length: 10_000 }, (_, index) => ({ flag: `flag-${index}`, yes: 1, no: 0 }));
     const report = { application: 'web', instance: { id: '1' }, stop: 0, counts };
-    for (let reports = 0; reports < 6; reports++) await writer.record([{ id: `${reports}`, at: 0, reports: [report] }]);
+    for (let reports = 0; reports < 6; reports++) {
+      await writer.record([{ id: `${reports}`, at: 0, reports: [report] }]);
+      await writer.prune();
+    }
     expect(pruned).toHaveLength(2);
+  });
+
+  it('lets no reporter wait, prunes once at a time, and ends before the storage is closed', async () => {
+    const usage = memoryUsage();
+    const order: string[] = [];
+    let release: (() => void) | undefined;
+    const slow: UsageStorage = {
+      ...usage,
+      async prune(limits) {
+        order.push('begun');
+        await new Promise<void>((resolve) => (release = resolve));
+        order.push('ended');
+        return usage.prune(limits);
+      },
+    };
+    let time = Date.parse('2026-03-01T00:00:00.000Z');
+    const storage = memoryStorage();
+    const close = async () => {
+      order.push('closed');
+      await storage.close();
+    };
+    const flags = await createFlags({ storage: { ...storage, usage: slow, close }, now: () => new Date(time) });
+    const report = { application: 'web', start: '2026-03-01T00:00:00Z', stop: '2026-03-01T00:00:00Z', counts: {} };
+    await flags.reportMetrics(report);
+    time += HOUR;
+    await flags.reportMetrics(report);
+    expect(order).toEqual(['begun']);
+    const closing = flags.close();
+    release?.();
+    await closing;
+    expect(order).toEqual(['begun', 'ended', 'closed']);
   });
 
   it('drops applications that were not seen for as long as configured', async () => {
