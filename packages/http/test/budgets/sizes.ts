@@ -46,16 +46,16 @@ export const SHORT_STORE: StoreSize = {
   invented: 1000,
 };
 
-/** Where the storage is memory, events, metrics, schedules and proposals share the heap with the definitions. */
+/** Events, metrics, schedules and proposals stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
   if (storage !== 'memory') return size;
   const { manyEvents, schedules, proposals, applications } = size;
   return {
     ...size,
     largeEvents: 3,
-    manyEvents: Math.min(manyEvents, 5000),
+    manyEvents: Math.min(manyEvents, 10_000),
     applications: Math.min(applications, 30),
-    schedules: Math.min(schedules, 1000),
+    schedules: Math.min(schedules, 3000),
     proposals: Math.min(proposals, 100),
     invented: 2000,
   };
