@@ -40,7 +40,7 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
   private moved: ReadonlySet<string> = new Set();
   private latest: Promise<unknown> = Promise.resolve();
   /** When the last round began, in milliseconds since 1970. */
-  private lookedAt = Number.NEGATIVE_INFINITY;
+  private beganAt = Number.NEGATIVE_INFINITY;
   private prunesAt = Number.NEGATIVE_INFINITY;
   /** Rollouts whose error was reported, so that it is reported once. */
   private readonly reported = new Set<string>();
@@ -83,7 +83,7 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
     for (const rollout of this.active) {
       if (rollout.state !== 'running') continue;
       const at = timeOf(rollout);
-      if (at > this.lookedAt || this.moved.has(rollout.id)) next = Math.min(next, at);
+      if (at > this.beganAt || this.moved.has(rollout.id)) next = Math.min(next, at);
     }
     return next;
   }
@@ -103,7 +103,7 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
   /** Takes one step of each rollout that is due, in the order of time, then of id. */
   private async round(): Promise<readonly string[]> {
     const now = this.now();
-    this.lookedAt = now;
+    this.beganAt = now;
     this.active = await this.listActive();
     const moved = new Set<string>();
     const changed = this.active.filter((rollout) => this.mayHaveChanged(rollout));

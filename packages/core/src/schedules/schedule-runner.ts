@@ -52,10 +52,8 @@ interface Known {
  */
 export class ScheduleRunner implements ScheduleClock {
   private pending: readonly Known[] = [];
-  /** The schedules that this node has made since the last look began, which may have missed them. */
-  private made: Known[] = [];
-  /** When the last look began, in milliseconds since 1970. What is due after it, the timer has to wake for. */
-  private lookedAt = Number.NEGATIVE_INFINITY;
+  /** When the last round began, in milliseconds since 1970. The timer wakes for schedules that are due later. */
+  private beganAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   /** When the timer fires, by the engine's clock. */
   private wakesAt = Number.NEGATIVE_INFINITY;
@@ -89,9 +87,7 @@ export class ScheduleRunner implements ScheduleClock {
 
   expect(id: string, at: number): void {
     if (this.mode !== true) return;
-    const known = { id, at };
-    this.made.push(known);
-    this.pending = [...this.pending.filter((one) => one.id !== id), known];
+    this.pending = [...this.pending.filter((one) => one.id !== id), { id, at }];
     this.wakeBy(at);
   }
 
@@ -141,10 +137,12 @@ export class ScheduleRunner implements ScheduleClock {
     await this.engine.lifetime.track(() => this.poll('schedules', () => this.runSchedules())).catch(() => this.close());
     void this.moveRollouts();
     const now = this.now();
-    // A timer may fire a millisecond early, and a round takes time: what has become due since the look began is not late.
-    const isNew = ({ at }: Known) => at > this.lookedAt;
-    const next = this.pending.filter(isNew).reduce((soonest, { at }) => Math.min(soonest, at), now + POLL);
-    this.wakeAfter(Math.max(1, next - now));
+    // The round took time, and its timer may have fired a millisecond early: some schedules became due after its beginning.
+    const due = this.pending.reduce(
+      (soonest, { at }) => (at > this.beganAt ? Math.min(soonest, at) : soonest),
+      now + POLL,
+    );
+    this.wakeAfter(Math.max(1, due - now));
   }
 
   /** The timer does not wait for rollouts: a guard may take ten seconds, and schedules may be due meanwhile. */
@@ -170,11 +168,13 @@ export class ScheduleRunner implements ScheduleClock {
   /** Carries out what is due, in the order of time, then of id. After a failure of the storage the rest waits. */
   private async round(): Promise<readonly string[]> {
     const now = this.now();
-    this.lookedAt = now;
-    this.made = [];
+    this.beganAt = now;
+    const before = new Set(this.pending);
     const listed = await this.listPending();
-    const made = new Set(this.made.map(({ id }) => id));
-    this.pending = [...listed.filter(({ id }) => !made.has(id)), ...this.made];
+    // The list may lack schedules that this node has made meanwhile.
+    const made = this.pending.filter((one) => !before.has(one));
+    const ids = new Set(made.map(({ id }) => id));
+    this.pending = [...listed.filter(({ id }) => !ids.has(id)), ...made];
     const due = this.pending
       .filter(({ at }) => at <= now)
       .sort((one, other) => one.at - other.at || compareCodePoints(one.id, other.id));

@@ -63,7 +63,7 @@ async function record(engine: ReportEngine, input: BulkReport, origin: BulkOrigi
     }),
   );
   await engine.usageWriter.record(batches);
-  // Closing waits for it; an instance that is closing leaves it to the next one.
+  // The reporter does not wait for the pruning. Closing does, and an instance that is closing begins none here.
   void engine.lifetime.track(engine.usageWriter.prune).catch(() => undefined);
 }
 

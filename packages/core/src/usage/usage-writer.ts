@@ -10,7 +10,10 @@ import type {
 import { addDropped, HOUR, MINUTE, NOTHING_DROPPED } from '../storage/usage/rules.js';
 import { REPORT_SIZE } from './usage-batches.js';
 
-/** Counts between two prunings, at most. A storage may exceed its bounds by that many rows and by their variants. */
+/**
+ * Counts between two prunings, at most. A storage may exceed its bounds by that many rows, by their variants, and by what is
+ * recorded while a pruning runs.
+ */
 const COUNTS_BETWEEN_PRUNINGS = 50_000;
 
 export interface UsageWriter {
@@ -19,8 +22,8 @@ export interface UsageWriter {
   /** Records batches, one after the other. Other work runs in between, so that large reports do not block it. */
   record(batches: Iterable<UsageBatch>): Promise<void>;
   /**
-   * Prunes if that is due. Call it after `record`. It may take seconds, so no reporter should wait for it. Passes errors to
-   * `onError`.
+   * Prunes if that is due and no pruning runs. Call it after `record`, without making a reporter wait: a pruning may take
+   * seconds. Passes errors to `onError`.
    */
   prune(): Promise<void>;
   /** Deletes the usage of deleted flags. Passes errors to `onError`, because the deletion is committed. */

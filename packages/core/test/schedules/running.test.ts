@@ -43,9 +43,9 @@ describe('a node with runSchedules: true', () => {
     await flags.close();
   });
 
-  it('applies what becomes due while a round ends', async () => {
+  it('carries out a schedule that becomes due during a round', async () => {
     const clock = settableClock();
-    const { storage } = watched(memoryStorage());
+    const storage = memoryStorage();
     const list: FlagsStorage['list'] = (query) => {
       // A round reads the proposals after the schedules.
       if (query.kind === 'proposal') clock.advance(100);
@@ -61,7 +61,7 @@ describe('a node with runSchedules: true', () => {
     await flags.close();
   });
 
-  it('applies what was made while it looked', async () => {
+  it('carries out a schedule that was made while the node read the list', async () => {
     let release: (() => void) | undefined;
     const inner = memoryStorage();
     const list: FlagsStorage['list'] = async (query) => {

@@ -47,7 +47,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
       program: 'postgres/test/faults/children/budget-server.ts',
       next: async () => (await freshDatabase({ server: server.url() })).url,
       async copy(template) {
-        // The sessions of a process that was killed end a moment later.
+        // PostgreSQL copies no database with sessions, and ends those of a killed process a moment later.
         for (let attempt = 1; ; attempt++) {
           try {
             return (await freshDatabase({ server: server.url(), template })).url;
