@@ -1,11 +1,12 @@
 import { createFlags, type Flags } from '../src/index.js';
 import { memoryUsage } from '../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../src/storage/port.js';
-import { type UsageStorage, usageOf } from '../src/storage/usage/port.js';
+import { usageOf } from '../src/storage/usage/port.js';
 import { expectInvariants } from './invariants/invariants.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 import { DAY, HOUR, MINUTE, SECOND, type SettableClock, settableClock } from './settable-clock.js';
 import { type OpenStorage, PROPERTY_STORAGES } from './storage-kinds.js';
+import { observedPruning } from './usage/observed-pruning.js';
 
 const YEAR = 365 * DAY;
 const JUMPS = [HOUR, -2 * HOUR, 10 * YEAR, -20 * YEAR, 10 * YEAR, MINUTE];
@@ -15,13 +16,13 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   let storage: FlagsStorage;
   let clock: SettableClock;
   let flags: Flags;
-  let pruned: number;
+  let pruning: ReturnType<typeof observedPruning>;
 
   beforeEach(async () => {
     opened = await open();
     storage = opened.storage;
     clock = settableClock();
-    pruned = 0;
+    pruning = observedPruning(usageOf(storage) ?? memoryUsage());
     flags = await start();
   });
   afterEach(async () => {
@@ -30,23 +31,14 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   });
 
   function start(): Promise<Flags> {
-    const usage = observed(usageOf(storage) ?? memoryUsage());
-    return createFlags({ storage: { ...storage, usage }, usage: { interval: 0 }, now: clock.now, pollInterval: 0 });
-  }
-
-  function observed(usage: UsageStorage): UsageStorage {
-    return {
-      ...usage,
-      prune: (retention) => {
-        pruned += 1;
-        return usage.prune(retention);
-      },
-    };
+    const options = { usage: { interval: 0 }, now: clock.now, pollInterval: 0 };
+    return createFlags({ storage: { ...storage, usage: pruning.usage }, ...options });
   }
 
   async function report(flag = 'checkout'): Promise<void> {
     const counted = { start: clock.text(), stop: clock.text(), counts: { [flag]: { yes: 1, no: 0 } } };
     await flags.reportMetrics({ application: 'shop', ...counted });
+    await pruning.ended();
   }
 
   it('does not change documents, their order, and the feed', async () => {
@@ -127,12 +119,12 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     await report();
     clock.advance(-10 * YEAR);
     await report();
-    expect(pruned).toBe(2);
+    expect(pruning.pruned).toHaveLength(2);
     for (let hour = 0; hour < 3; hour++) {
       clock.advance(HOUR);
       await report();
     }
-    expect(pruned).toBe(5);
+    expect(pruning.pruned).toHaveLength(5);
   });
 
   it('permits a flag to be seen again after it was seen in the future', async () => {

@@ -52,6 +52,11 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
   let written = 0;
   let isPruning = false;
 
+  // Adds only after the wait: recording and pruning may run at the same time.
+  function count(more: DroppedUsage): void {
+    dropped = addDropped(dropped, more);
+  }
+
   async function prune(): Promise<void> {
     const time = now().getTime();
     if (isPruning || (!isPruningDue(time) && written < COUNTS_BETWEEN_PRUNINGS)) return;
@@ -59,7 +64,7 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
     written = 0;
     const unseen = isUnseenDue(time) && { unseen: { since: time - retention, isFlag } };
     try {
-      dropped = addDropped(dropped, await usage.prune({ now: time, ...unseen }));
+      count(await usage.prune({ now: time, ...unseen }));
     } catch (error) {
       onError(error);
     } finally {
@@ -74,7 +79,7 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
     },
     async record(batches) {
       for await (const batch of paced(batches)) {
-        dropped = addDropped(dropped, await usage.record(batch));
+        count(await usage.record(batch));
         const { reports = [], registrations = [] } = batch;
         for (const one of [...reports, ...registrations]) written += sizeOf(one);
       }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extent } from '../../../../test/extent.js';
 import { isWithin, processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
@@ -8,6 +7,7 @@ import type { DroppedUsage, UsageBatch, UsageReport, UsageStorage } from '../../
 import { NOTHING_DROPPED } from '../../src/storage/usage/rules.js';
 import { startUsageRecorder } from '../../src/usage/usage-recorder.js';
 import { createUsageWriter } from '../../src/usage/usage-writer.js';
+import { observedPruning } from './observed-pruning.js';
 import { type UsageFile, usageFile } from './sqlite-file.js';
 
 describe('the bounds of stored usage', () => {
@@ -256,31 +256,20 @@ describe('the retention of usage', () => {
   /** An engine with a clock that is set, and the real usage it prunes. */
   async function running(usage: UsageStorage = memoryUsage()) {
     let time = Date.parse('2026-03-01T00:00:00.000Z');
-    const pruned: Parameters<UsageStorage['prune']>[0][] = [];
+    const { pruned, ended, ...observed } = observedPruning(usage);
     const errors: unknown[] = [];
-    let pruning: unknown;
-    const observed: UsageStorage = {
-      ...usage,
-      async prune(limits) {
-        pruned.push(limits);
-        const ended = usage.prune(limits);
-        pruning = ended;
-        return ended;
-      },
-    };
     const options = {
       now: () => new Date(time),
       usage: { retention: 2 * DAY },
       onError: (e: unknown) => errors.push(e),
     };
-    const flags = await createFlags({ storage: { ...memoryStorage(), usage: observed }, ...options });
+    const flags = await createFlags({ storage: { ...memoryStorage(), ...observed }, ...options });
     /** Reports, and waits for the pruning that reporters do not wait for. */
     const report = async (application: string) => {
       const at = new Date(time).toISOString();
       const counts = { checkout: { yes: 1, no: 0 } };
       await flags.reportMetrics({ application, start: at, stop: at, counts });
-      await Promise.resolve(pruning).catch(() => undefined);
-      await nextTurn();
+      await ended();
     };
     return { flags, report, pruned, errors, now: () => time, advance: (span: number) => (time += span) };
   }
