@@ -59,6 +59,7 @@ export function createApprovalGate({ storage, replica }: GateOptions): ApprovalG
     const next = unit.written(policyDocuments).get(APPROVAL_POLICY);
     const lowered = next ? loweredBy(policy, next) : {};
     const environments = protectedBy(policy);
+    if (environments.length === 0 && !next) return undefined;
     const states = statesOf(decided);
     const started = startedIn(unit).filter(({ environment }) => environments.includes(environment));
     let found: readonly FlagEffect[] = [];
