@@ -80,13 +80,20 @@ onEveryStorage((start, share) => {
       await flags.addStrategy(DEVELOPMENT, { name: 'default' });
       const { state, required, id } = await flags.as(ADA).createProposal({ changes }, LAUNCH);
       expect([state, required]).toEqual(['approved', 0]);
+      const approved = await flags.as(GRACE).approveProposal({ proposal: id });
+      expect(approved).toMatchObject({
+        state: 'approved',
+        required: 0,
+        approvals: [{ actor: GRACE }],
+      });
       expect((await flags.applyProposal({ proposal: id })).state).toBe('applied');
     });
 
     it('is refused before it has its approvals', async () => {
       await protect();
       const ref = await propose();
-      await expectRefusal(flags, 'approval_required', () => flags.applyProposal(ref));
+      const { message } = await expectRefusal(flags, 'approval_required', () => flags.applyProposal(ref));
+      expect(message).toBe(`The proposal ${ref.proposal} needs 1 approval, and has 0.`);
       expect(await isOn()).toBe(false);
     });
 
@@ -98,7 +105,8 @@ onEveryStorage((start, share) => {
       // Without ids, names are compared in one Unicode form and case.
       await expectRefusal(flags, 'own_proposal', () => flags.as(' ＡDA ').approveProposal(ref));
       const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
-      await expectRefusal(flags, 'forbidden', () => flags.as(token).approveProposal(ref));
+      const { message } = await expectRefusal(flags, 'forbidden', () => flags.as(token).approveProposal(ref));
+      expect(message).toContain('approve proposals');
       await expectRefusal(flags, 'forbidden', () => flags.as(token).rejectProposal(ref));
       await expectRefusal(flags, 'forbidden', () => flags.as(token).setApprovalPolicy({ environments: {} }));
       expect((await flags.as({ name: 'Ada', id: 'u-9' }).approveProposal(ref)).state).toBe('approved');
@@ -110,9 +118,12 @@ onEveryStorage((start, share) => {
       await flags.as(GRACE).approveProposal(ref);
       const again = await flags.as({ name: 'Grace Hopper', id: 'u-2' }).approveProposal(ref);
       expect(again).toMatchObject({ state: 'open', required: 2, approvals: [{ actor: GRACE }] });
-      await expectRefusal(flags, 'approval_required', () => flags.applyProposal(ref));
+      const early = await expectRefusal(flags, 'approval_required', () => flags.applyProposal(ref));
+      expect(early.message).toBe(`The proposal ${ref.proposal} needs 2 approvals, and has 1.`);
       expect((await flags.as(ALAN).approveProposal(ref)).state).toBe('approved');
       expect((await flags.applyProposal(ref)).state).toBe('applied');
+      const late = await expectRefusal(flags, 'proposal_not_open', () => flags.as(ALAN).rejectProposal(ref));
+      expect(late.message).toContain('is applied, so it cannot be changed; undo its change set instead.');
     });
 
     it('needs the approvals of the policy when it is applied', async () => {
@@ -130,7 +141,8 @@ onEveryStorage((start, share) => {
       const closed = await flags.as(GRACE).rejectProposal(rejected, { reason: 'Not on a Friday' });
       expect(closed).toMatchObject({ state: 'rejected', endedAt: clock.text() });
       expect(await flags.as(GRACE).rejectProposal(rejected)).toEqual(closed);
-      await expectRefusal(flags, 'proposal_not_open', () => flags.as(ALAN).approveProposal(rejected));
+      const late = await expectRefusal(flags, 'proposal_not_open', () => flags.as(ALAN).approveProposal(rejected));
+      expect(late.message).toContain('is rejected, so it cannot be changed; make a new one.');
       await expectRefusal(flags, 'proposal_not_open', () => flags.applyProposal(rejected));
       const withdrawn = await propose();
       expect((await flags.as(ADA).withdrawProposal(withdrawn)).state).toBe('withdrawn');
@@ -150,10 +162,12 @@ onEveryStorage((start, share) => {
       await flags.as(GRACE).approveProposal(ref);
       clock.advance(2 * DAY);
       expect(await stateOf(ref)).toBe('lapsed');
-      await expectRefusal(flags, 'proposal_lapsed', () => flags.applyProposal(ref));
+      const { message } = await expectRefusal(flags, 'proposal_lapsed', () => flags.applyProposal(ref));
+      expect(message).toContain(`was open until ${expiresAt}, so it has lapsed; make it again.`);
       await flags.runDue();
       const [ended] = (await flags.listEvents({ type: 'proposal-ended' })).items;
       expect(ended?.data).toEqual({ id, state: 'lapsed', endedAt: expiresAt, changeSet: null });
+      expect(ended?.before).toEqual({ id, state: 'approved' });
       expect((await flags.listProposals({ state: 'lapsed' })).items.map((one) => one.id)).toEqual([id]);
     });
 
@@ -199,6 +213,31 @@ onEveryStorage((start, share) => {
       }
       await expectRefusal(flags, 'proposal_not_found', () => flags.getProposal(MISSING));
       await expectRefusal(flags, 'proposal_not_found', () => flags.applyProposal(MISSING));
+    });
+
+    it('of several projects names them in its events', async () => {
+      await protect();
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await flags.createFlag({ project: 'shop' }, { name: 'basket' });
+      const basket = { project: 'shop', flag: 'basket', environment: 'production' };
+      await flags.addStrategy(basket, { name: 'default' });
+      const changes = [ENABLE, { op: 'enable', ref: basket }] as const;
+      const { id, projects } = await flags.as(ADA).createProposal({ changes }, LAUNCH);
+      expect(projects).toEqual(['default', 'shop']);
+      await flags.as(GRACE).approveProposal({ proposal: id });
+      await flags.withdrawProposal({ proposal: id });
+      const { items } = await flags.listEvents({ limit: 3 });
+      expect(items.map(({ data, before }) => [data, before])).toMatchObject([
+        [
+          { id, state: 'withdrawn', projects },
+          { id, state: 'approved' },
+        ],
+        [
+          { id, state: 'approved', projects },
+          { id, state: 'open' },
+        ],
+        [{ id, state: 'open', projects }, null],
+      ]);
     });
 
     it('is listed by state, project and flag', async () => {
@@ -297,6 +336,8 @@ onEveryStorage((start, share) => {
       await flags.as(GRACE).approveProposal({ proposal: id });
       await flags.setApprovalPolicy({ environments: { ...POLICY.environments, development: { required: 1 } } });
       await expectLapsed({ proposal: id });
+      const again = await flags.as(GRACE).approveProposal({ proposal: id });
+      expect([...again.environments].sort()).toEqual(['development', 'production']);
     });
 
     it('not by other edits: of metadata, other environments, other flags and revisions', async () => {

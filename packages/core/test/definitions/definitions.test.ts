@@ -97,6 +97,68 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     });
   });
 
+  it('gives new documents defaults, and keeps what existing projects and segments have', async () => {
+    const bare = {
+      version: 1,
+      projects: [{ id: 'shop' }],
+      segments: [{ name: 'beta' }],
+      flags: [{ name: 'checkout' }],
+    };
+    await importing(bare, { actor: 'ada' });
+    expect(await flags.getProject({ project: 'shop' })).toMatchObject({ name: 'shop', description: '' });
+    expect((await flags.listMembers({ project: 'shop' })).items).toEqual([]);
+    const now = { createdAt: expect.any(String), createdBy: 'ada' };
+    const segment = { name: 'beta', description: '', constraints: [], project: null, ...now };
+    expect(await flags.getSegment({ segment: 1 })).toMatchObject(segment);
+    const { description, type, stale, impressionData, archived, variants, labels, owner } =
+      await flags.getFlag(CHECKOUT);
+    expect({ description, type, stale, impressionData, archived, variants, labels, owner }).toEqual({
+      ...{ description: '', type: 'release', stale: false, impressionData: false, archived: false },
+      ...{ variants: [], labels: [], owner: null },
+    });
+
+    const members = [9, 7].map((userId) => ({ userId, roleId: 4 }));
+    const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }];
+    const full = {
+      version: 1,
+      projects: [{ id: 'shop', name: 'Shop', description: 'Sells', members, createdAt: '2020-01-01T00:00:00.000Z' }],
+      segments: [{ name: 'beta', description: 'First', constraints, project: 'shop', createdBy: 'bob' }],
+      flags: [],
+    };
+    await importing(full);
+    const { createdAt } = await flags.getProject({ project: 'shop' });
+    expect(createdAt).not.toContain('2020');
+    await importing({ ...bare, flags: [] });
+    const kept = { name: 'Shop', description: 'Sells', createdAt };
+    expect(await flags.getProject({ project: 'shop' })).toMatchObject(kept);
+    const listed = (await flags.listMembers({ project: 'shop' })).items.map(({ userId }) => userId);
+    expect(listed).toEqual([7, 9]);
+    expect(await flags.getSegment({ segment: 1 })).toMatchObject({
+      ...{ description: 'First', constraints, project: 'shop', createdBy: 'ada' },
+    });
+    await importing({ version: 1, segments: [{ name: 'beta', project: null }] });
+    expect(await flags.getSegment({ segment: 1 })).toMatchObject({ project: null, constraints });
+  });
+
+  it('finds strategies without ids again: equal ones first, then those of the same name, each once', async () => {
+    const strategies = async () => {
+      const { environments } = await flags.getFlag(CHECKOUT);
+      return environments[1]?.strategies.map(({ id, title }) => ({ id, title })) ?? [];
+    };
+    const define = (...given: readonly object[]) =>
+      importing({ version: 1, flags: [{ name: 'checkout', environments: { production: { strategies: given } } }] });
+    const titled = (title: string, id?: string) => ({ name: 'default', title, ...(id !== undefined && { id }) });
+    await define(titled('a'), titled('b'), titled('c'));
+    const [a, b, c] = await strategies();
+    await define(titled('c'), titled('new'), titled('b'));
+    expect(await strategies()).toEqual([c, { ...a, title: 'new' }, b]);
+    await define(titled('x', b?.id), titled('c'), titled('y'), titled('z'));
+    const [x, same, y, z] = await strategies();
+    expect([x, same, y]).toEqual([{ ...b, title: 'x' }, c, { ...a, title: 'y' }]);
+    expect([a?.id, b?.id, c?.id]).not.toContain(z?.id);
+    expect(z?.title).toBe('z');
+  });
+
   it('returns a plan and changes nothing in a dry run', async () => {
     const before = await storage.list({ kind: 'flag', part: 'body' });
     const { changeSet, differences } = await importing(DOCUMENT, { dryRun: true });

@@ -225,7 +225,11 @@ onEveryStorage((start, share) => {
       expect(reached).toMatchObject({ state: 'running', step: 1, since: clock.text(), nextAt: clock.text(DAY) });
       expect((await flags.listEvents({ limit: 2 })).items).toMatchObject([{ actor: 'bob' }, { actor: 'bob' }]);
       expect(await flags.advanceRollout(idOf(rollout), { step: 1 })).toEqual(reached);
-      await expectRefusal(flags, 'invalid_input', () => flags.advanceRollout(idOf(rollout), { step: 3 }));
+      const { details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.advanceRollout(idOf(rollout), { step: 3 }),
+      );
+      const message = 'must be the next step, 2: a rollout takes one step at a time';
+      expect(details).toEqual([{ message, path: '/step' }]);
       await flags.pauseRollout(idOf(rollout));
       expect(await flags.advanceRollout(idOf(rollout))).toMatchObject({ state: 'paused', step: 2 });
       expect(await percentage(flags)).toBe('60');
@@ -234,6 +238,35 @@ onEveryStorage((start, share) => {
       expect(done).toMatchObject({ state: 'done', step: 2, ended: null });
       expect(await flags.advanceRollout(idOf(rollout), { step: 3 })).toEqual(done);
       await expectRefusal(flags, 'rollout_not_active', () => flags.advanceRollout(idOf(rollout)));
+    });
+
+    it('tells each move with the state before it', async () => {
+      await node();
+      const first = await flags.startRollout(ref, STEPS);
+      clock.advance(DAY);
+      await round(flags);
+      await flags.pauseRollout(idOf(first));
+      await flags.resumeRollout(idOf(first));
+      await flags.stopRollout(idOf(first), { rollback: true });
+      const hour = { steps: [{ rollout: 100, hold: HOUR }] };
+      const second = await flags.startRollout(ref, hour);
+      await flags.stopRollout(idOf(second));
+      const third = await flags.startRollout(ref, hour);
+      clock.advance(HOUR);
+      await round(flags);
+      const { items } = await flags.listEvents({ limit: 100 });
+      const moves = items.filter(({ type }) => type.startsWith('rollout-')).toReversed();
+      expect(moves.map(({ type, before }) => [type, before])).toEqual([
+        ['rollout-started', null],
+        ['rollout-stepped', { id: first.id, state: 'running', step: 0 }],
+        ['rollout-updated', { id: first.id, state: 'running' }],
+        ['rollout-updated', { id: first.id, state: 'paused' }],
+        ['rollout-ended', { id: first.id, state: 'running' }],
+        ['rollout-started', null],
+        ['rollout-ended', { id: second.id, state: 'running' }],
+        ['rollout-started', null],
+        ['rollout-ended', { id: third.id, state: 'running' }],
+      ]);
     });
 
     it('cannot undo a set that changed only a rollout', async () => {

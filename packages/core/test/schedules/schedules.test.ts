@@ -287,6 +287,8 @@ onEveryStorage((start, share) => {
       expect(await isOn(flags)).toBe(false);
       const [event] = (await flags.listEvents({ type: 'schedule-ended' })).items.slice(-1);
       expect(event).toMatchObject({ data: { id: missed.id, state: 'expired' }, actor: 'system' });
+      const { message } = await refusalOf(flags.cancelSchedule({ schedule: missed.id }));
+      expect(message).toContain('is expired, so it cannot be changed; make a new one.');
     });
 
     it('reads a time with an offset, and takes a past one at once', async () => {
@@ -361,7 +363,11 @@ onEveryStorage((start, share) => {
         () => ada.createSchedule(ENABLE, { id, at: clock.text(2 * HOUR) }),
         () => ada.createSchedule(ENABLE, { id, at, ifUnchanged: true }),
       ]) {
-        expect((await refusalOf(attempt())).code).toBe('id_taken');
+        const { code, message } = await refusalOf(attempt());
+        expect([code, message]).toEqual([
+          'id_taken',
+          expect.stringContaining('belongs to a schedule of another author'),
+        ]);
       }
       expect((await flags.listEvents()).total).toBe(events);
       clock.advance(HOUR);
@@ -369,6 +375,20 @@ onEveryStorage((start, share) => {
       await flags.archiveFlag(CHECKOUT);
       clock.advance(DAY);
       expect(await ada.createSchedule(ENABLE, { id, at })).toMatchObject({ id, state: 'applied' });
+    });
+
+    it('of several projects names them in its events', async () => {
+      const flags = await node();
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await flags.createFlag({ project: 'shop' }, { name: 'basket' });
+      const change = { op: 'updateFlag', ref: { project: 'shop', flag: 'basket' }, input: { stale: true } } as const;
+      const { id } = await flags.createSchedule([...ENABLE, change], { at: clock.text(HOUR) });
+      await flags.cancelSchedule({ schedule: id });
+      const { items } = await flags.listEvents({ limit: 2 });
+      expect(items.map(({ data }) => data)).toMatchObject([
+        { state: 'cancelled', projects: ['default', 'shop'] },
+        { state: 'pending', projects: ['default', 'shop'] },
+      ]);
     });
 
     it('makes one schedule of an id that two nodes use at once', async () => {
@@ -396,7 +416,9 @@ onEveryStorage((start, share) => {
       expect(await flags.runDue()).toEqual({ items: [] });
       const other = (await flags.createSchedule(ENABLE, { at: clock.text() })).id;
       await flags.runDue();
-      expect((await refusalOf(flags.cancelSchedule({ schedule: other }))).code).toBe('schedule_not_pending');
+      const late = await refusalOf(flags.cancelSchedule({ schedule: other }));
+      expect(late.code).toBe('schedule_not_pending');
+      expect(late.message).toContain('is applied, so it cannot be changed; undo its change set instead.');
       for (const attempt of [flags.getSchedule({ schedule: 'x' }), flags.cancelSchedule({ schedule: 'x' })]) {
         expect((await refusalOf(attempt)).code).toBe('schedule_not_found');
       }
