@@ -139,17 +139,20 @@ interface Row {
   readonly content: Content | null;
 }
 
-/** A body is JSON text until `peek` shares its value: the text needs a third of the memory. */
+/**
+ * A body is JSON in UTF-8 until `peek` shares its value. The bytes need a third of the memory of the value, and none of the
+ * heap: a proposal of 1 MiB is rarely read.
+ */
 interface Content {
   /** Undefined once the value is shared. */
-  text: string | undefined;
+  bytes: Uint8Array | undefined;
   /** Frozen. Undefined until then. */
   value: unknown;
   /** Frozen. Its text would be larger, because summaries share their names and empty lists. */
   readonly summary: unknown;
 }
 
-/** Keeps bodies as text. Those that the engine shares by `peek` become frozen values. Readers get copies. */
+/** Keeps bodies as bytes. Those that the engine shares by `peek` become frozen values. Readers get copies. */
 function memoryDocuments(): MemoryDocuments {
   const rows = createDocumentMap<Row>();
   const index = createDocumentIndex();
@@ -200,17 +203,21 @@ function memoryDocuments(): MemoryDocuments {
 /** Reuses equal parts of the previous body if it is shared: evaluation has compiled it. */
 function toContent({ body: text, ...prepared }: PreparedContent, before: Content | null | undefined): Content {
   const summary = freezeJson(JSON.parse(prepared.summary), before?.summary);
-  if (!before || before.text !== undefined) return { text, value: undefined, summary };
-  return { text: undefined, value: freezeJson(JSON.parse(text), before.value), summary };
+  if (!before || before.bytes) return { bytes: new TextEncoder().encode(text), value: undefined, summary };
+  return { bytes: undefined, value: freezeJson(JSON.parse(text), before.value), summary };
 }
 
 function share(content: Content): unknown {
-  if (content.text === undefined) return content.value;
-  content.value = freezeJson(JSON.parse(content.text));
-  content.text = undefined;
+  if (!content.bytes) return content.value;
+  content.value = freezeJson(parse(content.bytes));
+  content.bytes = undefined;
   return content.value;
 }
 
-function copyOf({ text, value }: Content): unknown {
-  return text === undefined ? copyJson(value) : JSON.parse(text);
+function copyOf({ bytes, value }: Content): unknown {
+  return bytes ? parse(bytes) : copyJson(value);
+}
+
+function parse(bytes: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(bytes));
 }
