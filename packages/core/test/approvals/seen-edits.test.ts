@@ -107,7 +107,7 @@ const NOT_SEEN: readonly (readonly [name: string, edit: Edit])[] = [
   ],
 ];
 
-describe('an edit that clients', () => {
+describe('an edit', () => {
   let flags: Flags<string>;
   let ids: Ids;
 
@@ -144,13 +144,13 @@ describe('an edit that clients', () => {
     return (await flags.getProposal(ref)).approvals.every(({ current }) => current);
   }
 
-  describe.each(SEEN)('see: %s', (_, edit) => {
-    it('is an effect of a plan', async () => expect(await hasEffect(edit)).toBe(true));
+  describe.each(SEEN)('that clients see (%s)', (_, edit) => {
+    it('is listed among the effects of its plan', async () => expect(await hasEffect(edit)).toBe(true));
     it('ends an approval', async () => expect(await isStillApproved(edit)).toBe(false));
   });
 
-  describe.each(NOT_SEEN)('do not see: %s', (_, edit) => {
-    it('is no effect of a plan', async () => expect(await hasEffect(edit)).toBe(false));
+  describe.each(NOT_SEEN)('that clients do not see (%s)', (_, edit) => {
+    it('is not listed among the effects of its plan', async () => expect(await hasEffect(edit)).toBe(false));
     it('keeps an approval', async () => expect(await isStillApproved(edit)).toBe(true));
   });
 });
