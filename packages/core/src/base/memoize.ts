@@ -1,3 +1,12 @@
+/** Calls a function once per key. */
+export function memoize<Key, Result>(call: (key: Key) => Result): (key: Key) => Result {
+  const results = new Map<Key, Result>();
+  return (key) => {
+    if (!results.has(key)) results.set(key, call(key));
+    return results.get(key) as Result;
+  };
+}
+
 /**
  * Calls a function once per key, and shares the result among all callers. Calls it again after a failure.
  *

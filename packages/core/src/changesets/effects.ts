@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { compareCodePoints } from '../base/collections.js';
+import { isSameJson } from '../base/json.js';
+import { memoize } from '../base/memoize.js';
 import { paced } from '../base/paced.js';
 import {
-  createComparison,
-  createDescription,
+  describeFlag,
+  describeParent,
+  describeSegment,
+  effectBetween,
+  type FlagDescription,
   type FlagEffect,
-  isSameForClients,
-  shownSegment,
 } from '../flags/effect.decide.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
@@ -56,17 +59,17 @@ export async function findEffects(
   const states = statesOf({ replica }, documents);
   const names = [...(await affectedFlags(states))].sort(compareCodePoints);
   const flags = names.map((name) => ({ name, before: states.flag(name, 'before'), after: states.flag(name, 'after') }));
-  const isSameSegment = await compareSegments(replica, states);
-  const sideOf = (side: Side) => ({ flag: (name: string) => states.flag(name, side) });
-  const sides = { before: sideOf('before'), after: sideOf('after') };
+  const segment = shareSame(segmentsIn(replica, states));
+  // Each in a turn of its own: segments may be large.
+  for await (const { id } of paced(states.changedSegments)) segment(Number(id), 'before');
   const effects: FlagEffect[] = [];
   for (const environment of environments ?? (await environmentsOf(states, flags))) {
-    const compare = createComparison(environment, sides, isSameSegment);
+    const describe = describeIn(environment, { states, segment, share: shareSame });
     for await (const { name, before, after } of paced(flags)) {
       // A flag that moves becomes absent in one project, and appears in the other.
       for (const project of new Set([before, after].flatMap((state) => state?.project ?? []))) {
         const within = (state: FlagState | undefined) => (state?.project === project ? state : undefined);
-        const effect = compare({ before: within(before), after: within(after) });
+        const effect = effectBetween(describe(within(before), 'before'), describe(within(after), 'after'));
         if (effect) effects.push({ project, flag: name, environment, ...effect });
       }
     }
@@ -84,27 +87,62 @@ export async function digestEffects(
   effects: readonly FlagEffect[],
 ): Promise<string> {
   const states = statesOf({ replica }, documents);
-  const segmentOf = createSegmentLookup(replica, states);
+  const segment = shareHashes(segmentsIn(replica, states));
+  const describeFor = memoize((environment: string) =>
+    describeIn(environment, { states, segment, share: shareHashes }),
+  );
   const hash = createHash('sha256');
-  const describeOn = (side: Side) => {
-    const hashes = new Map<number, string>();
-    const segment = (id: number) => {
-      const known = hashes.get(id) ?? hashOf(shownSegment(segmentOf(id, side)));
-      hashes.set(id, known);
-      return known;
-    };
-    return ({ project, flag: name, environment }: FlagEffect) => {
+  for await (const { environment, project, flag: name } of paced(effects)) {
+    const describe = (side: Side) => {
       const flag = states.flag(name, side);
-      const describe = createDescription(environment, { flag: (one) => states.flag(one, side) }, segment);
-      return describe(flag?.project === project ? flag : undefined);
+      return describeFor(environment)(flag?.project === project ? flag : undefined, side);
     };
-  };
-  const [before, after] = [describeOn('before'), describeOn('after')];
-  for await (const effect of paced(effects)) {
-    const { environment, project, flag } = effect;
-    hash.update(hashOf([environment, project, flag, before(effect), after(effect)]));
+    hash.update(hashOf([environment, project, name, describe('before'), describe('after')]));
   }
   return hash.digest('base64url');
+}
+
+/** Returns what clients see of a parent or segment, by its name or id. */
+type Describe<Id> = (id: Id, side: Side) => unknown;
+
+/** Returns the function that describes the flags of an environment. Many flags may share a parent or a segment. */
+function describeIn(
+  environment: string,
+  {
+    states,
+    segment,
+    share,
+  }: {
+    readonly states: Pick<States, 'flag'>;
+    readonly segment: Describe<number>;
+    readonly share: (describe: Describe<string>) => Describe<string>;
+  },
+): (flag: FlagState | undefined, side: Side) => FlagDescription {
+  const sideOf = (side: Side) => ({
+    flag: (name: string) => states.flag(name, side),
+    segment: (id: number) => segment(id, side),
+  });
+  const parent = share((name, side) => describeParent(name, environment, sideOf(side)));
+  return (flag, side) =>
+    describeFlag(flag, environment, { ...sideOf(side), parent: (name: string) => parent(name, side) });
+}
+
+/** Compares both sides of each document once: a description that both share, or else the name of the side stands for it. */
+function shareSame<Id>(describe: Describe<Id>): Describe<Id> {
+  const sidesOf = memoize((id: Id) => {
+    const before = describe(id, 'before');
+    return isSameJson(before, describe(id, 'after')) ? { before, after: before } : { before: 'before', after: 'after' };
+  });
+  return (id, side) => sidesOf(id)[side];
+}
+
+/** Hashes each document once. */
+function shareHashes<Id>(describe: Describe<Id>): Describe<Id> {
+  const hashes = {
+    before: memoize((id: Id) => hashOf(describe(id, 'before'))),
+    after: memoize((id: Id) => hashOf(describe(id, 'after'))),
+  };
+  return (id, side) => hashes[side](id);
 }
 
 /** Whether clients can see a document of this kind. */
@@ -133,24 +171,12 @@ async function environmentsOf(states: States, flags: readonly AffectedFlag[]): P
   return [...names].sort(compareCodePoints);
 }
 
-/** Compares the changed segments in slices, each once: they may be large, and many strategies may use them. */
-async function compareSegments(
-  replica: EffectReplica,
-  states: States,
-): Promise<(before: number, after: number) => boolean> {
-  const segmentOf = createSegmentLookup(replica, states);
-  const isSame = (before: number, after: number) =>
-    isSameForClients(segmentOf(before, 'before'), segmentOf(after, 'after'));
-  const unchanged = new Map<number, boolean>();
-  for await (const id of paced(states.changedSegments.map(({ id }) => Number(id)))) unchanged.set(id, isSame(id, id));
-  return (before, after) => (before === after ? (unchanged.get(before) ?? true) : isSame(before, after));
-}
-
-function createSegmentLookup({ documents }: EffectReplica, { changedSegments }: States) {
+function segmentsIn({ documents }: EffectReplica, { changedSegments }: States): Describe<number> {
   const changed = new Map(changedSegments.map((one) => [Number(one.id), one]));
-  return (id: number, side: Side): SegmentState | undefined => {
+  return (id, side) => {
     const planned = changed.get(id);
-    return planned ? ((planned[side] as SegmentState | null) ?? undefined) : documents.segments.get(`${id}`);
+    const state = planned ? planned[side] : documents.segments.get(`${id}`);
+    return describeSegment((state as SegmentState | null | undefined) ?? undefined);
   };
 }
 

@@ -1,9 +1,8 @@
 import { isSameJson } from '../base/json.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
-import type { Dependency } from './dependency.types.js';
+import type { SegmentState } from '../segments/segment.js';
 import { environmentOf, type FlagState, inOrder } from './flag.js';
 import type { Strategy, StrategyVariant } from './strategy.types.js';
-import type { Variant } from './variant.types.js';
 
 /** One side of a change: the stored state before it, or after it. */
 export interface StoredSide {
@@ -11,122 +10,59 @@ export interface StoredSide {
   flag(name: string): FlagState | undefined;
 }
 
-/** A flag on both sides of a change; undefined where clients have no such flag. */
-interface BothSides {
-  readonly before: FlagState | undefined;
-  readonly after: FlagState | undefined;
+/** One side of a change, for descriptions. */
+export interface DescribedSide extends StoredSide {
+  /** Returns what stands for a segment: equal if its constraints are equal. */
+  segment(id: number): unknown;
+  /** Returns what stands for a parent that is on: equal if its definition is equal. */
+  parent(name: string): unknown;
+}
+
+/** What clients of an environment see of a flag, as JSON. */
+export interface FlagDescription {
+  readonly state: FlagVisibility;
+  /** `off`: whether variants have payloads, which clients show. `on`: the definition. */
+  readonly seen?: unknown;
 }
 
 /**
- * Creates a function that returns the effect of a change on a flag in an environment; undefined if clients see the
- * same. It compares what clients receive, from stored state only: no options or snapshots of this node. It remembers
- * the results, because many flags may share a parent or a segment.
+ * Returns what clients of an environment see of a flag; undefined for an absent one. It depends on stored state only, not
+ * on options or snapshots of this node.
  */
-export function createComparison(
-  environment: string,
-  sides: { readonly before: StoredSide; readonly after: StoredSide },
-  isSameSegment: (before: number, after: number) => boolean,
-): (flags: BothSides) => EffectState | undefined {
-  const parents = new Map<string, boolean>();
-  const { seenState, showsPayloads, inUse, isForEverybody } = createView(environment);
-
-  function compare({ before, after }: BothSides): EffectState | undefined {
-    const states = { before: seenState(before, sides.before), after: seenState(after, sides.after) };
-    if (states.before !== states.after) return states;
-    if (!before || !after || states.before === 'absent') return undefined;
-    if (states.before === 'off') return showsPayloads(before) === showsPayloads(after) ? undefined : states;
-    return isSameDefinition(before, after) ? undefined : { ...states, changed: true };
+export function describeFlag(flag: FlagState | undefined, environment: string, side: DescribedSide): FlagDescription {
+  if (!flag) return { state: 'absent' };
+  const { enabled } = environmentOf(flag, environment);
+  if (enabled && !parentThatIsOff(flag, environment, side)) {
+    const parents = flag.dependencies.map((dependency) => ({ ...dependency, parent: side.parent(dependency.flag) }));
+    return { state: 'on', seen: { ...describeDefinition(flag, environment, side), parents } };
   }
-
-  function isSameDefinition(before: FlagState, after: FlagState): boolean {
-    return (
-      isForEverybody(before) === isForEverybody(after) &&
-      isSameList(inUse(before), inUse(after), isSameStrategy) &&
-      isSameJson(before.variants.map(shownVariant), after.variants.map(shownVariant)) &&
-      isSameList(before.dependencies, after.dependencies, isSameDependency)
-    );
-  }
-
-  function isSameStrategy(before: Strategy, after: Strategy): boolean {
-    return (
-      (before === after || isSameJson(shownStrategy(before), shownStrategy(after))) &&
-      isSameList(before.segments ?? [], after.segments ?? [], isSameSegment)
-    );
-  }
-
-  function isSameDependency(before: Dependency, after: Dependency): boolean {
-    if (!isSameJson(shownDependency(before), shownDependency(after))) return false;
-    const known = parents.get(after.flag) ?? isSameParent(after.flag);
-    parents.set(after.flag, known);
-    return known;
-  }
-
-  /** Children see whether a parent is on, and its definition. */
-  function isSameParent(name: string): boolean {
-    const [before, after] = [sides.before.flag(name), sides.after.flag(name)];
-    const [isOn, isStillOn] = [seenState(before, sides.before) === 'on', seenState(after, sides.after) === 'on'];
-    if (!isOn || !isStillOn || !before || !after) return isOn === isStillOn;
-    return isSameDefinition(before, after);
-  }
-
-  return compare;
+  return { state: 'off', seen: [flag, ...strategiesInUse(flag, environment)].some(hasPayloads) };
 }
 
-/** Returns what clients of an environment see of single flags. */
-function createView(environment: string) {
-  /** Clients do not receive disabled strategies. */
-  const inUse = (flag: FlagState): readonly Strategy[] =>
-    inOrder(environmentOf(flag, environment).strategies).filter(({ disabled }) => !disabled);
+/** Returns what clients see of a parent, which has no parents: null if it is off. */
+export function describeParent(name: string, environment: string, side: Omit<DescribedSide, 'parent'>): unknown {
+  const parent = side.flag(name);
+  return parent && environmentOf(parent, environment).enabled ? describeDefinition(parent, environment, side) : null;
+}
+
+function describeDefinition(flag: FlagState, environment: string, { segment }: Pick<DescribedSide, 'segment'>) {
+  const strategies = strategiesInUse(flag, environment);
   return {
-    inUse,
-    seenState(flag: FlagState | undefined, side: StoredSide): FlagVisibility {
-      if (!flag) return 'absent';
-      return environmentOf(flag, environment).enabled && !parentThatIsOff(flag, environment, side) ? 'on' : 'off';
-    },
-    showsPayloads: (flag: FlagState): boolean => [flag, ...inUse(flag)].some(hasPayloads),
-    /** An enabled flag without strategies is on for everybody. With only disabled strategies it is off for everybody. */
-    isForEverybody: (flag: FlagState): boolean => environmentOf(flag, environment).strategies.length === 0,
+    strategies: strategies.map((one) => ({ ...describeStrategy(one), segments: (one.segments ?? []).map(segment) })),
+    variants: flag.variants.map(describeVariant),
   };
 }
 
-/**
- * Creates a function that returns what clients of an environment receive of a flag, as JSON. It differs if and only if
- * {@link createComparison} finds an effect.
- *
- * @param segment returns what stands for a segment: equal if its constraints are equal
- */
-export function createDescription(
-  environment: string,
-  side: StoredSide,
-  segment: (id: number) => string,
-): (flag: FlagState | undefined) => unknown {
-  const { seenState, showsPayloads, inUse, isForEverybody } = createView(environment);
-
-  function describe(flag: FlagState | undefined): unknown {
-    const state = seenState(flag, side);
-    if (!flag || state === 'absent') return { state };
-    return state === 'off' ? { state, payloads: showsPayloads(flag) } : { state, definition: define(flag) };
-  }
-
-  function define(flag: FlagState) {
-    return {
-      everybody: isForEverybody(flag),
-      strategies: inUse(flag).map((one) => ({ ...shownStrategy(one), segments: (one.segments ?? []).map(segment) })),
-      variants: flag.variants.map(shownVariant),
-      parents: flag.dependencies.map((one) => ({ ...shownDependency(one), definition: defineParent(one.flag) })),
-    };
-  }
-
-  function defineParent(name: string): unknown {
-    const parent = side.flag(name);
-    return parent && seenState(parent, side) === 'on' ? define(parent) : null;
-  }
-
-  return describe;
+/** Returns the strategies that clients receive. */
+function strategiesInUse(flag: FlagState, environment: string): readonly Strategy[] {
+  return inOrder(environmentOf(flag, environment).strategies).filter(({ disabled }) => !disabled);
 }
 
-function isSameList<T>(before: readonly T[], after: readonly T[], isSame: (one: T, other: T) => boolean): boolean {
-  return before.length === after.length && before.every((one, at) => isSame(one, after[at] as T));
+/** Returns the effect of a change on a flag; undefined if clients see the same. */
+export function effectBetween(before: FlagDescription, after: FlagDescription): EffectState | undefined {
+  if (isSameJson(before, after)) return undefined;
+  const states = { before: before.state, after: after.state };
+  return states.before === 'on' && states.after === 'on' ? { ...states, changed: true } : states;
 }
 
 /**
@@ -137,71 +73,44 @@ export function parentThatIsOff(flag: FlagState, environment: string, { flag: fi
   return flag.dependencies.find((dependency) => {
     const parent = find(dependency.flag);
     if (!parent || parent.dependencies.length > 0) return true;
-    return dependency.enabled !== false && !environmentOf(parent, environment).enabled;
+    return dependency.enabled && !environmentOf(parent, environment).enabled;
   })?.flag;
 }
 
-function hasPayloads({ variants = [] }: { readonly variants?: readonly { readonly payload?: unknown }[] }): boolean {
-  return variants.some(({ payload }) => payload !== undefined && payload !== null);
+function hasPayloads({ variants = [] }: Pick<Strategy, 'variants'>): boolean {
+  return variants.some(({ payload }) => payload !== undefined);
 }
 
-function shownStrategy({ name, parameters, constraints, variants = [] }: Strategy) {
+function describeStrategy({ name, parameters, constraints, variants = [] }: Strategy) {
   return {
     name,
-    parameters: shownParameters(parameters ?? {}),
-    constraints: shownConstraints(constraints),
-    variants: variants.map(shownVariant),
+    parameters: describeParameters(parameters ?? {}),
+    constraints: describeConstraints(constraints),
+    variants: variants.map(describeVariant),
   };
 }
 
 /** Returns the parameters as text, like clients receive them. Sorted entries: `__proto__` is a possible name. */
-function shownParameters(parameters: NonNullable<Strategy['parameters']>) {
+function describeParameters(parameters: NonNullable<Strategy['parameters']>) {
   const entries = Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1));
   return entries.map(([name, value]) => [name, value === null ? null : String(value)]);
 }
 
-interface Constrained {
-  readonly constraints: readonly Constraint[];
+/** Returns what clients see of a segment; null if there is none. */
+export function describeSegment(segment: Pick<SegmentState, 'constraints'> | undefined): unknown {
+  return segment ? describeConstraints(segment.constraints) : null;
 }
 
-/** Returns whether clients receive the same constraints of two segments. */
-export function isSameForClients(before: Constrained | undefined, after: Constrained | undefined): boolean {
-  if (!before || !after) return before === after;
-  return before.constraints === after.constraints || isSameJson(shownSegment(before), shownSegment(after));
+/** Absent members have a default, and clients see no difference. */
+function describeConstraints(constraints: readonly Constraint[]) {
+  return constraints.map(({ values = [], inverted = false, caseInsensitive = false, ...constraint }) => {
+    return { ...constraint, values, inverted, caseInsensitive };
+  });
 }
 
-/** Returns what clients receive of a segment; null if there is none. */
-export function shownSegment(segment: Constrained | undefined) {
-  return segment ? shownConstraints(segment.constraints) : null;
-}
-
-/** Returns constraints as clients receive them. */
-function shownConstraints(constraints: readonly Constraint[] = []) {
-  return constraints.map(
-    ({ contextName, operator, values = [], value = null, inverted = false, caseInsensitive = false }) => {
-      return { contextName, operator, values, value, inverted, caseInsensitive };
-    },
-  );
-}
-
-function shownVariant({
-  name,
-  weight,
-  stickiness = 'default',
-  payload,
-  overrides = [],
-}: StrategyVariant & Partial<Variant>) {
-  return {
-    name,
-    weight,
-    stickiness,
-    payload: payload ? { type: payload.type, value: payload.value } : null,
-    overrides: overrides.map(({ contextName, values }) => ({ contextName, values })),
-  };
-}
-
-function shownDependency({ flag, enabled = true, variants = [] }: Dependency) {
-  return { flag, enabled, variants };
+/** Clients see the weight, and not how it came about. */
+function describeVariant({ weightType: _weightType, ...variant }: StrategyVariant) {
+  return variant;
 }
 
 /**
