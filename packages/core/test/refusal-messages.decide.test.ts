@@ -1,6 +1,6 @@
 import { addDependency, removeDependency } from '../src/flags/dependencies.decide.js';
 import { assertNotArchived } from '../src/flags/flag.js';
-import { createFlag, deleteFlag } from '../src/flags/lifecycle.decide.js';
+import { createFlag, deleteFlag, moveFlag } from '../src/flags/lifecycle.decide.js';
 import { enable, findStrategy } from '../src/flags/strategies.decide.js';
 import { addMember, changeMemberRole, removeMember } from '../src/projects/members.decide.js';
 import { createProject, deleteProject } from '../src/projects/project.decide.js';
@@ -132,6 +132,21 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
     'deleting a project that a token for several projects names',
     () => deleteProject(project, 0, 1),
     'The project shop shares an API token with other projects; delete the tokens first.',
+  ],
+  [
+    'deleting a project that several tokens name beside others',
+    () => deleteProject(project, 0, 2),
+    'The project shop shares 2 API tokens with other projects; delete the tokens first.',
+  ],
+  [
+    'moving a child',
+    () => moveFlag(flagState({ dependencies: [ON, { ...ON, flag: 'search' }] }), 'app', []),
+    'The flag checkout depends on payments, search in the project shop; remove these dependencies before you move it.',
+  ],
+  [
+    'moving a parent',
+    () => moveFlag(flag, 'app', ['basket', 'search']),
+    'basket, search depend on the flag checkout; remove their dependencies before you move it.',
   ],
 ];
 

@@ -53,7 +53,7 @@ export function createProposalTracker({ engineOf, actor }: TrackerOptions): Prop
       const now = engineOf().now();
       const passed: string[] = [];
       for await (const { summary } of listProposalSummaries(engineOf(), OPEN)) {
-        if (rules.stateAt(summary, now) === 'lapsed' && summary.state !== 'scheduled') passed.push(summary.id);
+        if (rules.isOverdue(summary, now)) passed.push(summary.id);
       }
       for (const id of passed) await lapse(id);
       await prune(now.getTime());

@@ -123,13 +123,16 @@ export function afterSchedule(proposal: ProposalState, { state, endedAt, changeS
   return end(proposal, 'lapsed', { endedAt, changeSet: null });
 }
 
-/** Undefined for a proposal that has not lapsed. */
-export function lapse(proposal: ProposalState, now: Date): Decided | undefined {
-  const hasLapsed = isOpen(proposal.state) && stateAt(proposal, now) === 'lapsed';
+/** Whether a proposal has lapsed, and its end is to be recorded. */
+export function isOverdue(proposal: Pick<ProposalState, 'state' | 'expiresAt'>, now: Date): boolean {
   // The schedule of a proposal ends before the proposal lapses.
-  return hasLapsed && proposal.state !== 'scheduled'
-    ? end(proposal, 'lapsed', { endedAt: proposal.expiresAt, changeSet: null })
-    : undefined;
+  return proposal.state !== 'scheduled' && isOpen(proposal.state) && stateAt(proposal, now) === 'lapsed';
+}
+
+/** Undefined if another process has recorded the end. */
+export function lapse(proposal: ProposalState, now: Date): Decided | undefined {
+  if (!isOverdue(proposal, now)) return undefined;
+  return end(proposal, 'lapsed', { endedAt: proposal.expiresAt, changeSet: null });
 }
 
 function decide(proposal: ProposalState, changed: Partial<ProposalState> & { readonly state: OpenStatus }): Decided {

@@ -46,6 +46,17 @@ export function pickChanged<T extends object>(
   return Object.keys(data).length > 0 ? { data, before } : undefined;
 }
 
+/** Returns those of the members that are present. */
+export function pickPresent<T extends object, Member extends keyof T>(
+  value: T,
+  members: readonly Member[],
+): { readonly [Name in Member]?: Exclude<T[Name], undefined> } {
+  const present = members.filter((member) => value[member] !== undefined);
+  return Object.fromEntries(present.map((member) => [member, value[member]])) as ReturnType<
+    typeof pickPresent<T, Member>
+  >;
+}
+
 /**
  * Copies a caller's object through JSON text, so that later changes by the caller have no effect. Pass validated
  * members only: ignored members may be nested too deeply to be copied.

@@ -176,7 +176,7 @@ function segmentsIn({ documents }: EffectReplica, { changedSegments }: States): 
   return (id, side) => {
     const planned = changed.get(id);
     const state = planned ? planned[side] : documents.segments.get(`${id}`);
-    return describeSegment((state as SegmentState | null | undefined) ?? undefined);
+    return describeSegment(state as SegmentState | null | undefined);
   };
 }
 

@@ -1,10 +1,10 @@
-import { isSameJson } from '../base/json.js';
+import { isSameJson, pickPresent } from '../base/json.js';
 import { toTimestamp } from '../base/primitives.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import { type EnvironmentState, environmentOf, type FlagState, METADATA } from '../flags/flag.js';
 import { toStrategy } from '../flags/strategies.decide.js';
 import type { Strategy } from '../flags/strategy.types.js';
-import { setVariants } from '../flags/variants.decide.js';
+import { toVariants } from '../flags/variants.decide.js';
 import { DEFAULT_PROJECT, type ProjectState } from '../projects/project.js';
 import type { SegmentState } from '../segments/segment.js';
 import type {
@@ -84,8 +84,8 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
   const { archivedAt: _archivedAt, ...kept } = base;
   return {
     ...kept,
-    ...givenMembers(definition),
-    ...(variants && { variants: variantsOf(base, variants) }),
+    ...pickPresent(definition, MEMBERS),
+    ...(variants && { variants: toVariants(variants) }),
     ...(dependencies && { dependencies: dependencies.map(toDependency) }),
     ...archiveOf(definition, base, { archived, now: origin.now }),
     environments: environmentsOf(definition, archived ? base : switchOffEverywhere(base), origin),
@@ -94,11 +94,6 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
 
 /** The members that a definition and a flag have in common. */
 const MEMBERS = [...METADATA, 'project', 'stale'] as const;
-
-function givenMembers(definition: DefinedFlag): Partial<FlagState> {
-  const given = MEMBERS.filter((member) => definition[member] !== undefined);
-  return Object.fromEntries(given.map((member) => [member, definition[member]]));
-}
 
 function archiveOf(
   { archivedAt }: DefinedFlag,
@@ -114,11 +109,6 @@ function archiveOf(
 function switchOffEverywhere(flag: FlagState): FlagState {
   if (!flag.archived) return flag;
   return { ...flag, environments: flag.environments.map((environment) => ({ ...environment, enabled: false })) };
-}
-
-function variantsOf(flag: FlagState, variants: NonNullable<DefinedFlag['variants']>): FlagState['variants'] {
-  const [event] = setVariants({ ...flag, archived: false }, variants);
-  return event?.type === 'variants-updated' ? event.data.variants : flag.variants;
 }
 
 function toDependency({ flag, enabled = true, variants = [] }: DependencyInput) {
@@ -166,20 +156,20 @@ function strategiesOf(
   current: readonly Strategy[],
   origin: Place,
 ): readonly Strategy[] {
-  const wanted = definitions.map((definition) => fromDefinition(definition, origin));
-  const free = new Map(current.map((strategy) => [strategy.id, strategy]));
-  for (const { id } of definitions) if (id !== undefined) free.delete(id);
+  const named = new Set(definitions.map(({ id }) => id));
+  const free = new Map(current.filter(({ id }) => !named.has(id)).map((strategy) => [strategy.id, strategy]));
   const take = (isMatch: (strategy: Strategy) => boolean) => {
     const found = [...free.values()].find(isMatch);
     if (found) free.delete(found.id);
     return found?.id;
   };
-  const equal = wanted.map((one, index) =>
-    definitions[index]?.id === undefined ? take((other) => isSameJson({ ...one, id: other.id }, other)) : undefined,
-  );
-  return wanted.map((one, index) => {
-    const known = definitions[index]?.id ?? equal[index] ?? take((other) => other.name === one.name);
-    return { ...one, id: known ?? origin.newId(`${origin.place}/${index}`) };
+  const wanted = definitions.map((definition) => {
+    const strategy = fromDefinition(definition, origin);
+    return { strategy, id: definition.id ?? take((other) => isSameJson({ ...strategy, id: other.id }, other)) };
+  });
+  return wanted.map(({ strategy, id }, index) => {
+    const known = id ?? take((other) => other.name === strategy.name);
+    return { ...strategy, id: known ?? origin.newId(`${origin.place}/${index}`) };
   });
 }
 

@@ -1,6 +1,5 @@
 import { isSameJson } from '../base/json.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
-import type { SegmentState } from '../segments/segment.js';
 import { environmentOf, type FlagState, inOrder } from './flag.js';
 import type { Strategy, StrategyVariant } from './strategy.types.js';
 
@@ -66,14 +65,13 @@ export function effectBetween(before: FlagDescription, after: FlagDescription): 
 }
 
 /**
- * Returns the name of the first parent that switches a flag off for everybody: it is absent, has parents itself, or
- * must be on and is off.
+ * Returns the name of the first parent that switches a flag off for everybody: it is absent, or must be on and
+ * is off.
  */
 export function parentThatIsOff(flag: FlagState, environment: string, { flag: find }: StoredSide): string | undefined {
   return flag.dependencies.find((dependency) => {
     const parent = find(dependency.flag);
-    if (!parent || parent.dependencies.length > 0) return true;
-    return dependency.enabled && !environmentOf(parent, environment).enabled;
+    return !parent || (dependency.enabled && !environmentOf(parent, environment).enabled);
   })?.flag;
 }
 
@@ -92,12 +90,17 @@ function describeStrategy({ name, parameters, constraints, variants = [] }: Stra
 
 /** Returns the parameters as text, like clients receive them. Sorted entries: `__proto__` is a possible name. */
 function describeParameters(parameters: NonNullable<Strategy['parameters']>) {
-  const entries = Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1));
-  return entries.map(([name, value]) => [name, value === null ? null : String(value)]);
+  return Object.entries(parameters)
+    .map(([name, value]) => [name, value === null ? null : String(value)])
+    .sort();
+}
+
+interface Constrained {
+  readonly constraints: readonly Constraint[];
 }
 
 /** Returns what clients see of a segment; null if there is none. */
-export function describeSegment(segment: Pick<SegmentState, 'constraints'> | undefined): unknown {
+export function describeSegment(segment: Constrained | null | undefined): unknown {
   return segment ? describeConstraints(segment.constraints) : null;
 }
 

@@ -34,7 +34,7 @@ export function replaceMetadata(flag: FlagState, { stale = flag.stale, ...change
  */
 export function changeLabels(
   flag: FlagState,
-  { add = [], remove = [] }: LabelChanges,
+  { add, remove }: Required<LabelChanges>,
   validate: Validator<FlagChanges>,
 ): FlagEvent[] {
   const labels = new Set(flag.labels);

@@ -1,4 +1,4 @@
-import { isSameJson } from '../base/json.js';
+import { isSameJson, pickPresent } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { type Edit, editList } from '../base/parts.js';
 import { FlagsError } from '../errors.js';
@@ -14,6 +14,7 @@ import type {
   StoredStrategyName,
   Strategy,
   StrategyInput,
+  StrategyMembers,
   StrategyPlace,
   StrategyReplacement,
 } from './strategy.types.js';
@@ -24,20 +25,19 @@ export interface StrategyLocation {
   readonly strategy: string;
 }
 
+const OPTIONAL_MEMBERS = ['title', 'disabled', 'sortOrder', 'segments', 'variants'] as const;
+type OptionalMember = (typeof OPTIONAL_MEMBERS)[number];
+
 /** Creates a strategy from its input, without unknown members and with defaults. The name is empty if there is none. */
 export function toStrategy(id: string, input: StrategyReplacement<string>): Strategy {
-  const { name = '', parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
+  const { name = '', parameters = {}, constraints = [] } = input;
   return {
     id,
     // The schema has accepted the name of the input. A stored strategy may have any name.
     name: name as StoredStrategyName,
-    ...(title !== undefined && { title }),
-    ...(disabled !== undefined && { disabled }),
-    ...(sortOrder !== undefined && { sortOrder }),
     constraints,
     parameters,
-    ...(segments !== undefined && { segments }),
-    ...(variants !== undefined && { variants }),
+    ...pickPresent<StrategyMembers, OptionalMember>(input, OPTIONAL_MEMBERS),
   };
 }
 
@@ -137,8 +137,11 @@ export function matchStrategies(
   environment: string,
   configured: readonly ConfiguredStrategy[],
 ): readonly Strategy[] {
-  const known = new Set(environmentOf(flag, environment).strategies.map(({ id }) => id));
-  return configured.map(({ id, strategy }) => (id !== undefined && known.has(id) ? { ...strategy, id } : strategy));
+  const { strategies } = environmentOf(flag, environment);
+  return configured.map(({ id, strategy }) => {
+    const current = strategies.find((one) => one.id === id);
+    return current ? { ...strategy, id: current.id } : strategy;
+  });
 }
 
 /** Replaces a flag's configuration in one environment. */

@@ -5,9 +5,14 @@ import { TOTAL_WEIGHT, withWeightTypes } from './variants.schema.js';
 
 export function setVariants(flag: FlagState, input: readonly VariantInput[]): FlagEvent[] {
   assertNotArchived(flag);
-  const variants = distributeWeight(withWeightTypes(input).map(toVariant));
+  const variants = toVariants(input);
   if (isSameJson(variants, flag.variants)) return [];
   return [{ type: 'variants-updated', data: { variants }, before: { variants: flag.variants } }];
+}
+
+/** Returns variants with their types, weights and defaults. */
+export function toVariants(input: readonly VariantInput[]): readonly Variant[] {
+  return distributeWeight(withWeightTypes(input).map(toVariant));
 }
 
 /** Ignores the given weight of a variable variant, which is computed later. */

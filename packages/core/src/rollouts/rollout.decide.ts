@@ -78,9 +78,9 @@ function takeNext(rollout: RolloutState): Move {
 
 /** Takes a step that is due. Undefined if another process has taken it, and while no step is to follow. */
 export function takeDue(rollout: RolloutState, step: number, now: number): Move | undefined {
-  const nextAt = nextAtOf(rollout);
-  const isDue = rollout.state === 'running' && rollout.step === step && nextAt !== undefined && nextAt <= now;
-  return isDue ? takeNext(rollout) : undefined;
+  if (rollout.state !== 'running' || rollout.step !== step) return undefined;
+  const nextAt = nextAtOf(rollout) ?? Number.POSITIVE_INFINITY;
+  return nextAt <= now ? takeNext(rollout) : undefined;
 }
 
 /** Takes the next step by a person. Undefined if the step is reached already. */

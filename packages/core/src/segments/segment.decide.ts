@@ -28,7 +28,7 @@ export function createSegment(
 export function updateSegment(
   segment: SegmentState,
   changes: SegmentChanges,
-  uses: readonly SegmentUse[] = [],
+  uses: readonly SegmentUse[],
 ): SegmentEvent[] {
   const { project: from, ...kept } = segment;
   const { project: to = from ?? null } = changes;
@@ -43,8 +43,8 @@ export function updateSegment(
 }
 
 /** Whether a change assigns the segment to another project. */
-export function movesAway({ project: from }: SegmentState, { project: to = from }: SegmentChanges): boolean {
-  return to !== undefined && to !== null && to !== from;
+export function movesAway({ project: from }: SegmentState, { project: to }: SegmentChanges): boolean {
+  return (to ?? from) !== from;
 }
 
 /**
@@ -63,7 +63,7 @@ export function deleteSegment(segment: SegmentState, useCount: number): SegmentE
 }
 
 function withProject(project: string | null | undefined): Pick<SegmentContent, 'project'> {
-  return project === null || project === undefined ? {} : { project };
+  return project ? { project } : {};
 }
 
 export function registerSegment(

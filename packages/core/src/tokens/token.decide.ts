@@ -33,17 +33,17 @@ export interface TokenReplacement {
   readonly tokens: readonly StoredToken[];
 }
 
-/** Returns the events of each token. Replaced tokens keep their name, so a rotation does not conflict with them. */
+/** Returns the events of each token. The old token keeps its name until it is deleted, so no other token can have it. */
 export function rotateToken({ old, token, end, tokens }: TokenReplacement) {
   const { name, expiresAt, replacedBy } = old;
   if (tokens.some(({ id }) => id === replacedBy)) {
     throw new FlagsError('token_exists', `The token ${name} was rotated before; rotate its successor ${replacedBy}.`);
   }
-  const others = tokens.filter((other) => other.id !== old.id && other.replacedBy === undefined);
-  const isEarlier = expiresAt !== null && Date.parse(expiresAt) <= end.getTime();
-  const data = { expiresAt: isEarlier ? expiresAt : end.toISOString(), replacedBy: token.id };
+  const isLater = expiresAt === null || Date.parse(expiresAt) > end.getTime();
+  const data = { expiresAt: isLater ? end.toISOString() : expiresAt, replacedBy: token.id };
   const replaced: TokenEvent[] = [{ type: 'token-updated', data, before: { expiresAt } }];
-  return { created: createToken({ existing: undefined, wasDeleted: false, others }, token), replaced };
+  const created: TokenEvent[] = [{ type: 'token-created', data: token, before: null }];
+  return { created, replaced };
 }
 
 /** Changes when a token expires. */

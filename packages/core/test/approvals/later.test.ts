@@ -76,7 +76,11 @@ onEveryStorage((start, _share) => {
         state: 'failed',
         failure: { code: 'proposal_lapsed' },
       });
-      expect(await stateOf(failing)).toBe('lapsed');
+      expect(await flags.getProposal(failing)).toMatchObject({
+        ...{ state: 'lapsed', endedAt: clock.text(), changeSet: null },
+      });
+      const { message } = await expectRefusal(flags, 'proposal_lapsed', () => flags.as(ALAN).approveProposal(failing));
+      expect(message).toContain('failed or expired at its time, so it has lapsed');
       const expiring = await propose();
       await flags.as(GRACE).approveProposal(expiring);
       await flags.applyProposal(expiring, { at: at() });
@@ -84,6 +88,16 @@ onEveryStorage((start, _share) => {
       await flags.runDue();
       expect(await stateOf(expiring)).toBe('lapsed');
       expect(await isOn()).toBe(false);
+    });
+
+    it('stays scheduled when another person approves it', async () => {
+      await protect();
+      const ref = await propose();
+      await flags.as(GRACE).approveProposal(ref);
+      const { schedule } = await flags.applyProposal(ref, { at: at() });
+      expect(await flags.as(ALAN).approveProposal(ref)).toMatchObject({
+        ...{ state: 'scheduled', schedule, approvals: [{ actor: GRACE }, { actor: ALAN }] },
+      });
     });
 
     it('has its schedule cancelled when it is rejected or withdrawn', async () => {
@@ -132,6 +146,20 @@ onEveryStorage((start, _share) => {
       expect(await percentage(flags)).toBe('100');
       await flags.stopRollout(rollout, { rollback: true });
       expect(await percentage(flags)).toBe('1');
+    });
+
+    it('needs no further approval when a person takes a step whose hold is over', async () => {
+      const ref = await proposeRollout();
+      await flags.as(GRACE).approveProposal(ref);
+      await flags.applyProposal(ref);
+      const rollout = { rollout: ref.proposal };
+      clock.advance(DAY - 1);
+      await expectRefusal(flags, 'approval_required', () => flags.advanceRollout(rollout));
+      clock.advance(1);
+      await flags.advanceRollout(rollout);
+      clock.advance(DAY + HOUR);
+      await flags.advanceRollout(rollout);
+      expect(await percentage(flags)).toBe('60');
     });
 
     it('needs approval even if its first step changes nothing', async () => {

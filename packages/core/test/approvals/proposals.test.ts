@@ -85,6 +85,8 @@ onEveryStorage((start, share) => {
         state: 'approved',
         required: 0,
         approvals: [{ actor: GRACE }],
+        environments: ['development'],
+        projects: ['default'],
       });
       expect((await flags.applyProposal({ proposal: id })).state).toBe('applied');
     });

@@ -12,11 +12,13 @@ const BLUE = { name: 'blue', weight: 600, weightType: 'variable' } as const;
 const LEFT = { ...RED, name: 'left', stickiness: 'default' };
 const RIGHT = { ...BLUE, name: 'right', stickiness: 'default' };
 
-const parameters = { rollout: '50', stickiness: 'userId', groupId: 'a' };
+const parameters = { rollout: '50', stickiness: 'userId', groupId: 'a', note: null };
 
 /** The ids that an edit may need. */
 interface Ids {
   readonly strategy: string;
+  /** The strategy of the parent. */
+  readonly ofParent: string;
   readonly segment: number;
 }
 /** The changes of an edit of the flag `a`, of its parent, or of its segment. */
@@ -41,12 +43,19 @@ const dependency = (input: object): Edit => {
   const added = { op: 'addDependency', ref, input: { flag: 'base', ...input } } as const;
   return () => [{ op: 'removeDependency', ref, input: { flag: 'base' } }, added];
 };
+const ofParent =
+  (input: object): Edit =>
+  ({ ofParent: id }) => {
+    const replaced = { name: 'default', constraints: [AGE], ...input };
+    return [{ op: 'updateStrategy', ref: { ...at('base'), strategy: id }, input: replaced } as Change<string>];
+  };
 const segment =
   (...constraints: object[]): Edit =>
   ({ segment: id }) => [{ op: 'updateSegment', ref: { segment: id }, input: { constraints } } as Change<string>];
 
 const SEEN: readonly (readonly [name: string, edit: Edit])[] = [
   ['another parameter', strategy({ parameters: { ...parameters, rollout: '60' } })],
+  ['a text instead of null', strategy({ parameters: { ...parameters, note: 'null' } })],
   ['one parameter less', strategy({ parameters: { rollout: '50', stickiness: 'userId' } })],
   ['one constraint less', strategy({ constraints: [COUNTRY, AGE] })],
   [
@@ -87,6 +96,9 @@ const SEEN: readonly (readonly [name: string, edit: Edit])[] = [
   ['no parent', () => [{ op: 'removeDependency', ref: at('a'), input: { flag: 'base' } }]],
   ['a parent that is off', () => [{ op: 'disable', ref: at('base') }]],
   ['another strategy of the parent', () => [{ op: 'addStrategy', ref: at('base'), input: { name: 'default' } }]],
+  ['other constraints of the parent', ofParent({ constraints: [COUNTRY] })],
+  ['a segment of the parent', ({ segment: id, ...ids }) => ofParent({ segments: [id] })({ segment: id, ...ids })],
+  ['variants of a strategy of the parent', ofParent({ variants: [LEFT, RIGHT] })],
   ['other values of the segment', segment({ ...COUNTRY, values: ['AT'] })],
   ['an inverted constraint of the segment', segment({ ...COUNTRY, inverted: true })],
 ];
@@ -101,6 +113,8 @@ const NOT_SEEN: readonly (readonly [name: string, edit: Edit])[] = [
   ['defaults of constraints of the segment', segment({ ...COUNTRY, inverted: false })],
   ['a title', strategy({ title: 'Half' })],
   ['numbers instead of text', strategy({ parameters: { ...parameters, rollout: 50 } })],
+  ['empty lists of the parent', ofParent({ constraints: [{ ...AGE, values: [] }], segments: [], variants: [] })],
+  ['parameters in another order', strategy({ parameters: { groupId: 'a', ...parameters } })],
   [
     'a disabled strategy of the parent',
     () => [{ op: 'addStrategy', ref: at('base'), input: { name: 'x', disabled: true } }],
@@ -119,11 +133,12 @@ describe('an edit', () => {
     });
     const { id: segmentId } = await flags.createSegment({ name: 'EU', constraints: [COUNTRY] });
     for (const name of ['base', 'a']) await flags.createFlag(DEFAULT, { name });
-    await flags.configureEnvironment(at('base'), { enabled: true, strategies: [{ name: 'default' }] });
+    const strategies = [{ name: 'default', constraints: [AGE] }] as const;
+    const base = await flags.configureEnvironment(at('base'), { enabled: true, strategies });
     const { id } = await flags.addStrategy(at('a'), stored({ segment: segmentId }));
     await flags.setVariants(at('a'), [RED, BLUE]);
     await flags.addDependency(at('a'), { flag: 'base' });
-    ids = { strategy: id, segment: segmentId };
+    ids = { strategy: id, ofParent: base.strategies[0]?.id ?? '', segment: segmentId };
   });
   afterEach(() => flags.close());
 

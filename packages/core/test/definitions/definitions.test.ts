@@ -133,6 +133,8 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect(await flags.getProject({ project: 'shop' })).toMatchObject(kept);
     const listed = (await flags.listMembers({ project: 'shop' })).items.map(({ userId }) => userId);
     expect(listed).toEqual([7, 9]);
+    const reordered = await importing({ version: 1, projects: [{ id: 'shop', members: members.toReversed() }] });
+    expect(reordered.changeSet).toBeNull();
     expect(await flags.getSegment({ segment: 1 })).toMatchObject({
       ...{ description: 'First', constraints, project: 'shop', createdBy: 'ada' },
     });
@@ -157,6 +159,42 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect([x, same, y]).toEqual([{ ...b, title: 'x' }, c, { ...a, title: 'y' }]);
     expect([a?.id, b?.id, c?.id]).not.toContain(z?.id);
     expect(z?.title).toBe('z');
+    await define({ name: 'userWithId', parameters: { userIds: '1' } });
+    expect([b?.id, c?.id, a?.id, z?.id]).not.toContain((await strategies())[0]?.id);
+  });
+
+  it('leaves a strategy to the definition that names it, although another one is equal to it', async () => {
+    const define = (...strategies: readonly object[]) =>
+      importing({ version: 1, flags: [{ name: 'checkout', environments: { production: { strategies } } }] });
+    const read = async () => (await flags.getFlag(CHECKOUT)).environments[1]?.strategies ?? [];
+    await define({ name: 'default', title: 'a' }, { name: 'default', title: 'b' });
+    const [a, b] = await read();
+    await define({ id: a?.id, name: 'default', title: 'b' }, { name: 'default', title: 'b' });
+    expect(await read()).toEqual([{ ...a, title: 'b' }, b]);
+  });
+
+  it('gives new strategies ids of their own, in each environment', async () => {
+    const strategies = [{ name: 'default' }, { name: 'default' }];
+    const environments = { development: { strategies }, production: { strategies } };
+    await importing({ version: 1, flags: [{ name: 'checkout', environments }] });
+    const all = (await flags.getFlag(CHECKOUT)).environments.flatMap((environment) => environment.strategies);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(4);
+  });
+
+  it('keeps the times of new documents, and sets those that are missing', async () => {
+    const createdAt = '2020-01-01T00:00:00.000Z';
+    const [name, id] = ['checkout', 'shop'];
+    await importing({
+      ...{ version: 1, projects: [{ id, createdAt }], segments: [{ name: 'beta', createdAt }] },
+      flags: [{ name, createdAt, archived: true, archivedAt: createdAt }],
+    });
+    expect(await flags.getProject({ project: id })).toMatchObject({ createdAt });
+    expect(await flags.getSegment({ segment: 1 })).toMatchObject({ createdAt });
+    expect((await flags.listArchivedFlags()).items).toMatchObject([{ createdAt, archivedAt: createdAt }]);
+    await importing({ version: 1, flags: [{ name: 'payments' }], segments: [{ name: 'gamma' }] });
+    const year = `${new Date().getUTCFullYear()}`;
+    expect((await flags.getFlag({ ...DEFAULT, flag: 'payments' })).createdAt).toContain(year);
+    expect((await flags.getSegment({ segment: 2 })).createdAt).toContain(year);
   });
 
   it('returns a plan and changes nothing in a dry run', async () => {

@@ -1,12 +1,15 @@
 import { LIMITS } from '../../src/base/limits.js';
 import { addDependency, removeDependencies, removeDependency } from '../../src/flags/dependencies.decide.js';
+import { inOrder } from '../../src/flags/flag.js';
 import {
   addStrategy,
+  configureEnvironment,
   findStrategy,
   removeStrategy,
   replaceStrategy,
   toStrategy,
 } from '../../src/flags/strategies.decide.js';
+import type { Strategy } from '../../src/flags/strategy.types.js';
 import type { Variant, VariantInput } from '../../src/flags/variant.types.js';
 import { setVariants } from '../../src/flags/variants.decide.js';
 import { refusalOf } from '../decision.js';
@@ -59,6 +62,35 @@ describe('adding a strategy', () => {
   it.each(['staging', '__proto__', 'constructor'])('creates the configuration of an environment: %s', (environment) => {
     const flag = after(flagState(), addStrategy(flagState(), environment, strategyState('one')));
     expect(flag?.environments).toEqual([environmentState(environment, ['one'])]);
+  });
+});
+
+describe('configuring an environment', () => {
+  const [one, two, three] = ['one', 'two', 'three'].map((id) => strategyState(id)) as [Strategy, Strategy, Strategy];
+  const configure = (strategies: readonly Strategy[], enabled = true) =>
+    configureEnvironment(FLAG, 'production', { enabled, strategies });
+
+  it('changes nothing for the configuration that it has', () => {
+    expect(configure([one, two, three])).toEqual([]);
+  });
+
+  it('updates the strategies whose place changes, and removes none that stays', () => {
+    const updates = configure([three, one, two]);
+    expect(updates.map(({ type }) => type)).toEqual(Array(3).fill('strategy-updated'));
+    const stored = after(FLAG, updates)?.environments[0]?.strategies ?? [];
+    expect(inOrder(stored).map(({ id }) => id)).toEqual(['three', 'one', 'two']);
+  });
+
+  it('gives no strategy a place if the order is the given one', () => {
+    const added = strategyState('four');
+    expect(configure([one, two, three, added])).toEqual([
+      { type: 'strategy-added', environment: 'production', data: added, before: null },
+    ]);
+  });
+
+  it('switches off before it removes the last strategy, with the state before', () => {
+    const environment = { environment: 'production', data: { enabled: false }, before: { enabled: true } };
+    expect(configure([], false)[0]).toEqual({ type: 'environment-disabled', ...environment });
   });
 });
 

@@ -254,6 +254,14 @@ onEveryStorage((start) => {
       expect(await flags.verifyToken(old.secret)).toMatchObject({ expiresAt: old.token.expiresAt });
     });
 
+    it('ends an old token that would expire after the overlap', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      const old = await flags.createToken({ name: 'web', kind: 'client', expiresAt: clock.text(2 * DAY) });
+      await flags.rotateToken({ token: old.token.id }, { overlap: HOUR });
+      expect(await flags.verifyToken(old.secret)).toMatchObject({ expiresAt: clock.text(HOUR) });
+    });
+
     it('accepts another expiry of the new token, and no overlap', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
@@ -279,6 +287,15 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'token_exists', () => flags.createToken({ name: 'web', kind: 'client' }));
       await flags.deleteToken({ token: last.id });
       await flags.rotateToken({ token: token.id });
+    });
+
+    it('keeps the name, also while the successor is deleted', async () => {
+      const flags = await start();
+      const { token } = await flags.createToken({ name: 'web', kind: 'client' });
+      const { token: successor } = await flags.rotateToken({ token: token.id });
+      await flags.deleteToken({ token: successor.id });
+      await expectRefusal(flags, 'token_exists', () => flags.createToken({ name: 'web', kind: 'client' }));
+      expect((await flags.rotateToken({ token: token.id })).token.name).toBe('web');
     });
 
     it('succeeds once, also when several callers try at once', async () => {
@@ -328,6 +345,11 @@ onEveryStorage((start) => {
         [{ expiresAt: clock.text() }, { expiresAt: null }],
       ]);
       expect(JSON.stringify(events)).not.toContain(secret);
+      // The last call changed nothing.
+      expect((await flags.listEvents({ limit: 4 })).items.map(({ type }) => type)).toEqual([
+        ...Array(3).fill('token-updated'),
+        'token-created',
+      ]);
     });
 
     it('is limited to the longest lifetime, counted from the creation', async () => {
