@@ -12,7 +12,8 @@ function rolloutState(changes: Partial<RolloutState> = {}): RolloutState {
     id: 'r-1',
     ref: { project: 'shop', flag: 'checkout', environment: 'production', strategy: 's-1' },
     author: { name: 'Ada' },
-    startedAt: SINCE,
+    startedFrom: 1,
+    createdAt: SINCE,
     reason: null,
     steps: [
       { rollout: 5, hold: DAY },
