@@ -351,22 +351,22 @@ describe('bodies over 64 KiB that arrive together', () => {
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   };
 
-  it('are read while their total is at most 16 MiB; further bodies wait unread, in order', async () => {
+  it('are read while their total is at most 4 MiB; further bodies wait unread, in order', async () => {
     const room = createBodyRoom();
-    const sent = Array.from({ length: 18 }, () => sentBody(room));
+    const sent = Array.from({ length: 6 }, () => sentBody(room));
     for (const { source } of sent) source.write('x'.repeat(1000));
     await turns();
-    expect(sent.filter(({ isRead }) => isRead())).toHaveLength(16);
+    expect(sent.filter(({ isRead }) => isRead())).toHaveLength(4);
     const [first, second] = sent;
     first?.source.end('x'.repeat(MEBIBYTE - 1000));
     expect(await first?.text).toBe(MEBIBYTE);
     await turns();
-    expect(sent.filter(({ isRead }) => isRead())).toHaveLength(16);
+    expect(sent.filter(({ isRead }) => isRead())).toHaveLength(4);
     first?.stay.leave();
     await turns();
-    expect(sent[16]?.isRead()).toBe(true);
-    sent[17]?.leave();
-    expect(await sent[17]?.text).toBe('left');
+    expect(sent[4]?.isRead()).toBe(true);
+    sent[5]?.leave();
+    expect(await sent[5]?.text).toBe('left');
     second?.stay.leave();
     const short = sentBody(room, JSON_OF(1000));
     short.source.end('x'.repeat(1000));
@@ -375,7 +375,7 @@ describe('bodies over 64 KiB that arrive together', () => {
 
   it('are counted after 64 KiB if their length is unknown or they are compressed', async () => {
     const room = createBodyRoom();
-    const full = Array.from({ length: 16 }, () => sentBody(room));
+    const full = Array.from({ length: 4 }, () => sentBody(room));
     await turns();
     const packed = sentBody(room, { ...JSON_OF(2000), ...{ 'content-encoding': 'gzip' } });
     packed.source.end(gzipSync('x'.repeat(MEBIBYTE)));
@@ -421,7 +421,7 @@ describe('bodies over 64 KiB that arrive together', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
       const room = createBodyRoom();
-      const [slow, ...others] = Array.from({ length: 16 }, () => sentBody(room));
+      const [slow, ...others] = Array.from({ length: 4 }, () => sentBody(room));
       await turns();
       await jest.advanceTimersByTimeAsync(3_600_000);
       expect(slow?.source.destroyed).toBe(false);
@@ -442,7 +442,7 @@ describe('bodies over 64 KiB that arrive together', () => {
 
   it('are refused with 503 if 256 bodies wait already', async () => {
     const room = createBodyRoom();
-    const sent = Array.from({ length: 16 + 256 }, () => sentBody(room));
+    const sent = Array.from({ length: 4 + 256 }, () => sentBody(room));
     await turns();
     const refused = sentBody(room);
     refused.source.end();

@@ -4,8 +4,11 @@ import { CHECK_INTERVAL, overloaded, PATIENCE } from './gate.js';
 /** A body up to this size, in bytes, is read and handled without waiting. */
 export const SHORT_BODY = 64 * 1024;
 
-/** The total size of the longer bodies of one API that are read or handled at once, in bytes. */
-const ROOM = 16 * 1024 * 1024;
+/**
+ * The total size of the longer bodies of one API that are read or handled at once, in bytes: a few of the default limit.
+ * More of them would only wait at the gate, in memory, and those beyond its queue would be refused.
+ */
+const ROOM = 4 * 1024 * 1024;
 /** How many longer bodies wait unread, at most. */
 const QUEUE_LENGTH = 256;
 

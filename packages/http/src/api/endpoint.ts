@@ -21,7 +21,7 @@ import {
   slicesOf,
 } from '../messages/json.js';
 import { type FlagsReply, inSlices, textReply } from '../messages/reply.js';
-import { type BodyMeter, type FlagsRequest, urlOf } from '../messages/request.js';
+import { type FlagsRequest, urlOf } from '../messages/request.js';
 import { entityTag, namesTag, revisionsIn, tagOfGenerated } from '../messages/tags.js';
 import type { FlagsSource } from '../source.js';
 import { flagTag, flagToWire } from '../wire/flag.js';
@@ -115,27 +115,19 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
 
   /**
    * Reads the body before the gate, so that a client that sends it slowly occupies no place. A long one is parsed and
-   * handled with a place, and not read at all if the queue is full when its turn comes.
+   * handled with a place.
    */
   async function read({ request, visit, stay }: Exchange): Promise<unknown> {
     const { body: sent, isLight, isUrgent } = route;
     let isLong = false;
-    const needsPlace = (length: number) => length > SHORT_BODY && !(isUrgent && length <= LONGEST_URGENT);
-    const meter: BodyMeter | undefined = stay && {
-      ...stay,
-      async admit(size, cutOff) {
-        await stay.admit(size, cutOff);
-        if (needsPlace(announcedLength(request))) visit?.assertRoom();
-      },
-    };
     const body =
       sent &&
       (await readBody(request, {
         most: sent.most,
-        meter,
+        meter: stay,
         beforeParsing(length) {
           isLong = length > SHORT_BODY;
-          return needsPlace(length) ? visit?.enter() : undefined;
+          return isLong && !(isUrgent && length <= LONGEST_URGENT) ? visit?.enter() : undefined;
         },
       }));
     const content = { query: queryOf(request), body };
@@ -349,11 +341,6 @@ function refOf(params: Exchange['params'], checked: string | null): unknown {
   if (flag === undefined) return { project };
   if (project !== null) return { project, flag, ...(environment && { environment }), ...(strategy && { strategy }) };
   throw new FlagsError('flag_not_found', `There is no flag ${flag}; create it, or list the flags.`);
-}
-
-/** The length of a body before it is read; 0 if it is compressed or sent in chunks. */
-function announcedLength({ headers }: FlagsRequest): number {
-  return headers['content-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : 0;
 }
 
 /** In characters. A longer body is not parsed without a place, even if its request could be urgent. */

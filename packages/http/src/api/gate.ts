@@ -41,8 +41,6 @@ export interface Visit {
    * and with the reason of the signal when the client disconnects while it waits.
    */
   enter(): Promise<void>;
-  /** Throws `overloaded` if `enter` would reject with it now. */
-  assertRoom(): void;
   /** Frees the place of a change that is committed: only a long reply to it still counts. */
   commit(): void;
   /** Returns the sink of the reply. A client that does not read is disconnected while others wait. */
@@ -151,9 +149,6 @@ export function createGate(): Gate {
         visitor.request.signal?.throwIfAborted();
         if (hasRoom(place)) inside.add(place);
         else await wait(place);
-      },
-      assertRoom() {
-        if (!isEntering && !hasRoom(place)) assertQueueHasRoom(place);
       },
       commit() {
         if (!inside.has(place)) return;
