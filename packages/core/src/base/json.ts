@@ -46,15 +46,15 @@ export function pickChanged<T extends object>(
   return Object.keys(data).length > 0 ? { data, before } : undefined;
 }
 
+type Present<T, Member extends keyof T> = { readonly [Name in Member]?: Exclude<T[Name], undefined> };
+
 /** Returns those of the members that are present. */
 export function pickPresent<T extends object, Member extends keyof T>(
   value: T,
   members: readonly Member[],
-): { readonly [Name in Member]?: Exclude<T[Name], undefined> } {
+): Present<T, Member> {
   const present = members.filter((member) => value[member] !== undefined);
-  return Object.fromEntries(present.map((member) => [member, value[member]])) as ReturnType<
-    typeof pickPresent<T, Member>
-  >;
+  return Object.fromEntries(present.map((member) => [member, value[member]])) as Present<T, Member>;
 }
 
 /**
