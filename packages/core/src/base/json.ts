@@ -48,7 +48,7 @@ export function pickChanged<T extends object>(
 
 type Present<T, Member extends keyof T> = { readonly [Name in Member]?: Exclude<T[Name], undefined> };
 
-/** Returns those of the members that are present. */
+/** Returns a copy of an object with only the named members, without those that are undefined. */
 export function pickPresent<T extends object, Member extends keyof T>(
   value: T,
   members: readonly Member[],

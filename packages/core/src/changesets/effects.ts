@@ -102,10 +102,14 @@ export async function digestEffects(
   return hash.digest('base64url');
 }
 
-/** Returns what clients see of a parent or segment, by its name or id. */
+/** Returns what clients see of a parent or a segment on one side of the change. */
 type Describe<Id> = (id: Id, side: Side) => unknown;
 
-/** Returns the function that describes the flags of an environment. Many flags may share a parent or a segment. */
+/**
+ * Returns a function that describes the flags of an environment.
+ *
+ * @param share makes a short value of a parent, because many flags may have the same one
+ */
 function describeIn(
   environment: string,
   {
@@ -127,7 +131,10 @@ function describeIn(
     describeFlag(flag, environment, { ...sideOf(side), parent: (name: string) => parent(name, side) });
 }
 
-/** Compares both sides of each document once: a description that both share, or else the name of the side stands for it. */
+/**
+ * Compares the sides of each document once. If they are equal, both are represented by one object, and otherwise each by
+ * the name of its side: comparing them again for the next flag takes no time.
+ */
 function shareSame<Id>(describe: Describe<Id>): Describe<Id> {
   const sidesOf = memoize((id: Id) => {
     const before = describe(id, 'before');
@@ -136,7 +143,7 @@ function shareSame<Id>(describe: Describe<Id>): Describe<Id> {
   return (id, side) => sidesOf(id)[side];
 }
 
-/** Hashes each document once. */
+/** Represents each document by the hash of its description, and hashes it once. */
 function shareHashes<Id>(describe: Describe<Id>): Describe<Id> {
   const hashes = {
     before: memoize((id: Id) => hashOf(describe(id, 'before'))),

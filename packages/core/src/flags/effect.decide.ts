@@ -11,9 +11,9 @@ export interface StoredSide {
 
 /** One side of a change, for descriptions. */
 export interface DescribedSide extends StoredSide {
-  /** Returns what stands for a segment: equal if its constraints are equal. */
+  /** Returns a value that represents a segment. Two values are equal if the constraints are. */
   segment(id: number): unknown;
-  /** Returns what stands for a parent that is on: equal if its definition is equal. */
+  /** Returns a value that represents a parent. Two values are equal if clients see the same of the parents. */
   parent(name: string): unknown;
 }
 
@@ -25,8 +25,10 @@ export interface FlagDescription {
 }
 
 /**
- * Returns what clients of an environment see of a flag; undefined for an absent one. It depends on stored state only, not
- * on options or snapshots of this node.
+ * Returns what clients of an environment see of a flag. The result depends on stored state only, not on options or
+ * snapshots of this node.
+ *
+ * @param flag undefined if clients have no such flag
  */
 export function describeFlag(flag: FlagState | undefined, environment: string, side: DescribedSide): FlagDescription {
   if (!flag) return { state: 'absent' };

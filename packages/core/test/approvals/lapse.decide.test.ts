@@ -9,7 +9,7 @@ function proposalState(changes: Partial<ProposalState>): ProposalState {
   return proposal as ProposalState;
 }
 
-// Another process may decide on the proposal between the list of what has lapsed and the commit.
+// The runner lists proposals first. Another process may apply or end one of them before the runner commits.
 describe('a proposal whose time has passed', () => {
   it.each(['open', 'approved'] as const)('lapses while it is %s', (state) => {
     expect(lapse(proposalState({ state }), NOW)).toMatchObject({

@@ -34,7 +34,7 @@ function rolloutState(changes: Partial<RolloutState> = {}): RolloutState {
   };
 }
 
-// Another process may move the rollout between the list of what is due and the commit.
+// The runner lists rollouts first. Another process may pause, step or end one of them before the runner commits.
 describe('a step that is due', () => {
   it('is taken at its time', () => {
     const taken = takeDue(rolloutState(), 0, DUE);
