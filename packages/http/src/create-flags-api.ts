@@ -21,7 +21,7 @@ import {
   type FlagsApiOptions,
   type SessionApiOptions,
 } from './options.js';
-import { GROUPS, ROUTES, SDK_ROUTES } from './routes/all-routes.js';
+import { ADMIN_ROUTES, GROUPS, ROUTES, SDK_ROUTES } from './routes/all-routes.js';
 import { adminActionsOf } from './routes/session.js';
 import { type FlagsSource, isEngine } from './source.js';
 import { eventToWire } from './wire/event.js';
@@ -66,9 +66,10 @@ export function createFlagsApi<A extends Actor, Native>(
   assertOptions(options, caller);
   const parts = createParts(source, options);
   const engine = isEngine(source) ? createEngineParts(source, options, parts) : undefined;
-  const served: readonly ServedRoute[] = engine
-    ? ROUTES.map((route) => ({ route, engine }))
-    : SDK_ROUTES.map((route) => ({ route }));
+  const served: readonly ServedRoute[] = [
+    ...(engine ? ADMIN_ROUTES.map((route) => ({ route, engine })) : []),
+    ...SDK_ROUTES.map((route) => ({ route })),
+  ];
   return createApi({
     endpoints: new Map(served.map((one) => [one.route, createEndpoint(one, parts)])),
     authenticate: createAuthentication<A, Native>(source, options, caller),

@@ -60,7 +60,7 @@ const CACHED_LENGTH = 4 * BUFFERED_LENGTH;
 /** The same of replies that can be generated again: any number of clients may wait for one each. */
 const REGENERATED_LENGTH = 32 * 1024;
 
-/** The dependencies of the routes of an engine. */
+/** The dependencies of the routes that need an engine. */
 export interface EngineParts {
   readonly flags: Flags;
   readonly services: RouteServices;
@@ -68,7 +68,7 @@ export interface EngineParts {
   readonly describeUsers: ((request: FlagsRequest) => FindUsers) | undefined;
 }
 
-/** A route with the engine that it serves, or a route of a follower. */
+/** A route of the admin API with its engine, or a route for SDKs. */
 export type ServedRoute =
   | { readonly route: Route; readonly engine: EngineParts }
   | { readonly route: SdkRoute; readonly engine?: undefined };

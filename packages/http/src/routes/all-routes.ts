@@ -114,7 +114,10 @@ export const GROUPS: readonly RouteGroup[] = [
 
 export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
 
-/** The routes for SDKs: all that a follower has. */
+/** The routes that need an engine. */
+export const ADMIN_ROUTES: readonly Route[] = ROUTES.filter(({ access }) => access === 'admin');
+
+/** The routes for SDKs, which an engine and a follower serve alike. */
 export const SDK_ROUTES: readonly SdkRoute[] = [
   ...clientRoutes,
   ...clientReportRoutes,
