@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { nextTurn } from '@flags/core/integration';
+import { pause } from '@flags/core/integration';
 import { readStream } from '../api/body.js';
 import type { FlagsApi } from '../api/create-api.js';
 import { partsOfTarget } from '../api/query.js';
@@ -255,7 +255,7 @@ const LONG_BODY = 128 * 1024;
  */
 export async function writeToNode(response: ServerResponse, reply: FlagsReply): Promise<void> {
   // Many requests may share one long body, and the system copies it for each of them.
-  if (reply.body && reply.body.length > LONG_BODY) await nextTurn();
+  if (reply.body && reply.body.length > LONG_BODY) await pause();
   // The host may have replied already, for example after a timeout.
   if (response.headersSent) return reply.discard?.();
   response.statusCode = reply.status;
