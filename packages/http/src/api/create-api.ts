@@ -66,10 +66,8 @@ export function createApi<Native>({
   const turn = createTurns();
 
   /** Finds the route of a request, authenticates the caller, and calls the endpoint. */
-  async function dispatch(request: FlagsRequest<Native>): Promise<FlagsReply | undefined> {
+  async function dispatch(request: FlagsRequest<Native>, access: Access): Promise<FlagsReply | undefined> {
     const { path, method } = request;
-    const access = accessOf(path);
-    if (access === undefined) return undefined;
     checkHost?.(request);
     const preflight = cors?.(request, access)?.preflight;
     if (preflight) return preflight;
@@ -111,9 +109,11 @@ export function createApi<Native>({
     corsHeaders,
     async handle(request) {
       try {
-        const reply = await dispatch(request).catch((error) => refuse(error, request));
+        const access = accessOf(request.path);
+        if (access === undefined) return undefined;
+        const reply = await dispatch(request, access).catch((error) => refuse(error, request));
         if (reply === undefined) return undefined;
-        const headers = { ...corsHeaders(request), ...depthHeaders(request.path, following) };
+        const headers = { ...corsHeaders(request), ...depthHeaders(access, following) };
         // The client already has the head of the stream, so only the host can handle the error.
         const onLateError = (error: unknown) => {
           if (!isFlagsError(error)) throw toErrorObject(error);
@@ -128,9 +128,11 @@ export function createApi<Native>({
   };
 }
 
+const DEPTH = DEPTH_HEADER.toLowerCase();
+
 /** Replies to SDKs say how many followers are between them and the engine. */
-function depthHeaders(path: string, following: FollowedSource | undefined): Readonly<Record<string, string>> {
-  return accessOf(path) === 'admin' ? {} : { [DEPTH_HEADER.toLowerCase()]: `${following?.depth ?? 0}` };
+function depthHeaders(access: Access, following: FollowedSource | undefined): Readonly<Record<string, string>> {
+  return access === 'admin' ? {} : { [DEPTH]: `${following?.depth ?? 0}` };
 }
 
 /** Throws for the admin API, which only an engine has, and while the follower must not serve. */
