@@ -177,7 +177,6 @@ class RequestOfNode<Request extends NodeRequest> implements FlagsRequest<Request
     this.ip = ip;
     this.onMatch = onMatch;
     this.response = response;
-    this.knownSignal = undefined;
   }
 
   isListening(): boolean {

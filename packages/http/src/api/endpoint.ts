@@ -60,7 +60,7 @@ const CACHED_LENGTH = 4 * BUFFERED_LENGTH;
 /** The same of replies that can be generated again: any number of clients may wait for one each. */
 const REGENERATED_LENGTH = 32 * 1024;
 
-/** The dependencies of the routes that need an engine. */
+/** What the routes of the admin API share. SDKs need no engine. */
 export interface EngineParts {
   readonly flags: Flags;
   readonly services: RouteServices;

@@ -114,7 +114,7 @@ export const GROUPS: readonly RouteGroup[] = [
 
 export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
 
-/** The routes that need an engine. */
+/** The routes of the admin API, which followers do not have. */
 export const ADMIN_ROUTES: readonly Route[] = ROUTES.filter(({ access }) => access === 'admin');
 
 /** The routes for SDKs, which an engine and a follower serve alike. */
