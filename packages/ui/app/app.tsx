@@ -3,7 +3,8 @@ import { useResource } from './api/resource.js';
 import { Layout } from './layout/layout.js';
 import { Link } from './parts/control/controls.js';
 import { Fault, Loading, Missing } from './parts/frame/states.js';
-import { path } from './router.js';
+import { ADMINISTRATION, path } from './router.js';
+import { AdministrationScreen } from './screens/administration/administration.js';
 import { ApplicationScreen } from './screens/applications/application.js';
 import { ApplicationsScreen } from './screens/applications/applications.js';
 import { ChangeSetScreen, EventsScreen } from './screens/events/events.js';
@@ -18,7 +19,6 @@ import { SegmentScreen } from './screens/segments/segment.js';
 import { NewSegmentScreen, SegmentEditorScreen } from './screens/segments/segment-editor.js';
 import { SegmentsScreen } from './screens/segments/segments.js';
 import { SignIn } from './screens/sign-in/sign-in.js';
-import { TokensScreen } from './screens/tokens/tokens.js';
 import { WhyScreen } from './screens/why/why.js';
 import { isLetIn, session, sessionError } from './state/session.js';
 
@@ -43,7 +43,8 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   const [first, second, third, fourth, fifth, ...rest] = segments;
   if (rest.length > 0) return <NotFound />;
   if (first === undefined) return <ProjectRoute project="default" />;
-  if (first === 'tokens' && second === undefined) return <TokensScreen />;
+  // Links from before the screen of administration name the tokens.
+  if ((first === ADMINISTRATION || first === 'tokens') && second === undefined) return <AdministrationScreen />;
   if (first === 'why' && second === undefined) return <WhyScreen />;
   if (first === 'events' && third === undefined) {
     return second === undefined ? <EventsScreen project={undefined} /> : <ChangeSetScreen id={second} />;

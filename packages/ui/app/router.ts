@@ -13,13 +13,16 @@ export const path = computed<readonly string[]>(() => {
 
 export const query = computed(() => address.value.searchParams);
 
-let lastProject = 'default';
+const DEFAULT_PROJECT = 'default';
 
-/** The project of the address, or the last one. */
+/** The path of the screen of consumers and tokens. */
+export const ADMINISTRATION = 'administration';
+
+/** The project of the address: in its path, or else in its query. */
 export function currentProject(): string {
-  const [first, project = 'default'] = path.value;
-  if (first === 'projects' && !isAllProjects()) lastProject = project;
-  return lastProject;
+  const [first, project] = path.value;
+  const named = first === 'projects' ? project : undefined;
+  return named ?? query.value.get('project') ?? DEFAULT_PROJECT;
 }
 
 /** The screens of a project that also show all projects, beside the flags. */
@@ -34,6 +37,19 @@ export function currentList(): string | undefined {
 /** The segments of a list of a project, or of all projects if it is empty. */
 export function listOf(list: string, project: string): readonly string[] {
   return project === '' ? [list] : ['projects', project, list];
+}
+
+/** The screens that every project has, and whose path does not name it. */
+const SHARED = ['segments', 'why', 'applications', ADMINISTRATION];
+
+/** Returns the address of the current screen for another project, or of its flags. Empty: all projects. */
+export function hrefIn(project: string): string {
+  const list = currentList();
+  const [first = '', ...rest] = path.value;
+  if (list !== undefined) return href(listOf(list, project));
+  if (project === '') return href(['projects']);
+  if (rest.length > 0 || !SHARED.includes(first)) return href(['projects', project]);
+  return href([first], { project: project === DEFAULT_PROJECT ? undefined : project });
 }
 
 /** Whether the address shows all projects at once: their flags, events or schedules. */
@@ -55,9 +71,15 @@ type Query = Readonly<Record<string, string | undefined>>;
 /** Every link within the page keeps the context of *View as*. */
 const KEPT_PARAMETERS = ['as', 'in'];
 
-/** Returns the address of a screen: `href(['projects', 'default'], { stale: 'true' })`. */
+/**
+ * Returns the address of a screen: `href(['projects', 'default'], { stale: 'true' })`. If its path names no project, its
+ * query names the current one, so that a reload and a new tab keep it. The default project needs no name.
+ */
 export function href(segments: readonly (string | number)[], parameters: Query = {}): string {
   const target = new URL(segments.map(encodeURIComponent).join('/'), ROOT);
+  const isNamed = segments[0] === 'projects' && segments.length > 1;
+  const project = currentProject();
+  if (!isNamed && project !== DEFAULT_PROJECT) target.searchParams.set('project', project);
   for (const name of KEPT_PARAMETERS) {
     const value = query.value.get(name);
     if (value !== null) target.searchParams.set(name, value);

@@ -178,8 +178,8 @@ function createResource<T>({ action, read, readFlags }: Query<T>): Resource<T> {
   return resource;
 }
 
-/** No event reports changes of these: permissions change with the token, and usage all the time. */
-const WITHOUT_EVENTS = new Set<ActionName>(['getSession', 'listUsage', 'listFlagUsage']);
+/** No event reports changes of these: permissions change with the token, and usage and consumers all the time. */
+const WITHOUT_EVENTS = new Set<ActionName>(['getSession', 'listUsage', 'listFlagUsage', 'listConsumers']);
 
 /**
  * Invalidates all replies after a change. Reloads visible ones at once, and the others on demand. Resolves when the

@@ -7,12 +7,22 @@ import { Button, IconButton, Link, Select, sameText } from '../parts/control/con
 import { Icon } from '../parts/control/icons.js';
 import { measured } from '../parts/control/measured.js';
 import { ReviewDialog } from '../parts/review/review.js';
-import { currentList, currentProject, href, isAllProjects, listOf, navigate, path } from '../router.js';
+import {
+  ADMINISTRATION,
+  currentList,
+  currentProject,
+  hrefIn,
+  isAllProjects,
+  listOf,
+  navigate,
+  path,
+} from '../router.js';
 import { settings } from '../settings.js';
 import { ActionGroup } from '../state/actions.js';
+import { failingConsumers } from '../state/consumers.js';
 import { isMac, overlay } from '../state/keys.js';
 import { isLetIn, offers, session } from '../state/session.js';
-import { time } from '../words.js';
+import { plural, time } from '../words.js';
 import { Overlay } from './key-help.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
@@ -43,6 +53,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
             </Link>
             {isIn && <ProjectPicker />}
             <span class="stretch" />
+            {isIn && <FailingConsumers />}
             {isIn && <FindButton />}
             {isIn && <ViewAsPicker />}
             {isIn && <LiveDot />}
@@ -57,6 +68,17 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
       <ReviewDialog />
       {isIn && <Overlay />}
     </>
+  );
+}
+
+/** Consumers that fail, for those who may list them. Absent while none fails. */
+function FailingConsumers() {
+  const count = failingConsumers.value.length;
+  if (count === 0) return null;
+  return (
+    <Link class="consumers-link" to={[ADMINISTRATION]} label={`${plural(count, 'consumer')} failing`}>
+      <Icon name="warning" /> <span class="bar-text">{plural(count, 'consumer')} failing</span>
+    </Link>
   );
 }
 
@@ -88,7 +110,6 @@ function Banners() {
 function ProjectPicker() {
   const { data } = useResource('listProjects', {});
   const current = isAllProjects() ? '' : currentProject();
-  const list = currentList();
   const options = (data?.projects ?? []).map(({ id, name }) => [id, name] as const);
   const isKnown = current === '' || options.some(([id]) => id === current);
   return (
@@ -97,7 +118,7 @@ function ProjectPicker() {
       <Select
         value={current}
         options={[['', 'All projects'], ...(isKnown ? [] : sameText([current])), ...options]}
-        onChange={(id) => navigate(href(list === undefined ? ['projects', id] : listOf(list, id)))}
+        onChange={(id) => navigate(hrefIn(id))}
       />
     </label>
   );
@@ -105,8 +126,8 @@ function ProjectPicker() {
 
 interface Tab {
   readonly label: string;
-  /** The permission that the screen needs. */
-  readonly action: string;
+  /** The permissions of which the screen needs one. */
+  readonly actions: readonly string[];
   readonly target: readonly string[];
   /** Default: whether the address begins as the target does. */
   readonly isCurrent?: boolean;
@@ -121,18 +142,23 @@ function Navigation() {
   const isFlags = first === undefined || first === 'flags' || (first === 'projects' && !isMembers && !list);
   const inList = (name: string) => ({ target: listOf(name, isAllProjects() ? '' : project), isCurrent: list === name });
   const rows: readonly Tab[] = [
-    { label: 'Segments', action: 'listSegments', target: ['segments'] },
-    { label: 'Playground', action: 'explainFlags', target: ['why'] },
-    { label: 'Applications', action: 'listApplications', target: ['applications'] },
-    { label: 'Schedules', action: 'listSchedules', ...inList('schedules') },
-    { label: 'Events', action: 'listHistory', ...inList('events') },
-    { label: 'Members', action: 'listMembers', target: ['projects', project, 'members'], isCurrent: isMembers },
-    { label: 'API tokens', action: 'listTokens', target: ['tokens'] },
+    { label: 'Segments', actions: ['listSegments'], target: ['segments'] },
+    { label: 'Playground', actions: ['explainFlags'], target: ['why'] },
+    { label: 'Applications', actions: ['listApplications'], target: ['applications'] },
+    { label: 'Schedules', actions: ['listSchedules'], ...inList('schedules') },
+    { label: 'Events', actions: ['listHistory'], ...inList('events') },
+    { label: 'Members', actions: ['listMembers'], target: ['projects', project, 'members'], isCurrent: isMembers },
+    {
+      label: 'Administration',
+      actions: ['listTokens', 'listConsumers'],
+      target: [ADMINISTRATION],
+      isCurrent: first === ADMINISTRATION || first === 'tokens',
+    },
   ];
   const items = [
     { label: 'Flags', target: ['projects', project], isCurrent: isFlags },
     ...rows
-      .filter(({ action }) => offers(action, project))
+      .filter(({ actions }) => actions.some((action) => offers(action, project)))
       .map((row) => ({ ...row, isCurrent: row.isCurrent ?? row.target[0] === first })),
   ];
   const nav = useRef<HTMLElement>(null);

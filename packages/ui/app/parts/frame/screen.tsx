@@ -84,7 +84,8 @@ interface CardProps {
   readonly note?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly class?: string;
-  readonly children: ComponentChildren;
+  /** Absent: the card is one line. */
+  readonly children?: ComponentChildren;
 }
 
 /** A section of a screen, with a title. */

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import type { Loaded } from '../../api/resource.js';
 import { query } from '../../router.js';
 import { shownOf } from '../../words.js';
@@ -13,6 +14,8 @@ const PAGE = 100;
 
 interface ListScreenProps<Item> {
   readonly title: string;
+  /** Whether the list is a part of a screen. Its heading is one level lower then. */
+  readonly isPart?: boolean;
   /** The noun for an item: "segment". */
   readonly noun: string;
   readonly reply: Pick<Loaded<unknown>, 'data' | 'error'>;
@@ -32,13 +35,21 @@ interface ListScreenProps<Item> {
 
 /** A list of items of one kind. The URL holds the filter. */
 export function ListScreen<Item>(props: ListScreenProps<Item>) {
-  const { title, noun, reply, items = [], textOf, empty, create, tableClass = '', ...table } = props;
+  const { title, isPart = false, noun, reply, items = [], textOf, empty, create, tableClass = '', ...table } = props;
+  const id = useId();
   const search = (query.value.get('q') ?? '').toLowerCase();
   const all = items.toSorted((one, other) => textOf(one).localeCompare(textOf(other), undefined, { numeric: true }));
   const found = all.filter((item) => textOf(item).toLowerCase().includes(search));
   return (
-    <section>
-      <ScreenHead title={title} actions={all.length > 0 && create} />
+    <section aria-labelledby={isPart ? id : undefined}>
+      {isPart ? (
+        <header class="screen-head part-head">
+          <h2 id={id}>{title}</h2>
+          <span class="actions">{all.length > 0 && create}</span>
+        </header>
+      ) : (
+        <ScreenHead title={title} actions={all.length > 0 && create} />
+      )}
       <WhenLoaded reply={reply}>
         {() =>
           all.length === 0 ? (

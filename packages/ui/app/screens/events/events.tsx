@@ -9,7 +9,6 @@ import { Timeline } from '../../parts/review/timeline.js';
 import { query, setQuery } from '../../router.js';
 import { type EventFilter, useEventSearch } from '../../state/event-search.js';
 import { EVENTS, plural, time } from '../../words.js';
-import { Consumers } from './consumers.js';
 
 const NAMES: readonly (keyof EventFilter)[] = ['flag', 'who', 'type', 'from', 'to'];
 const PAGE = 30;
@@ -32,7 +31,6 @@ export function EventsScreen({ project }: EventsProps) {
         title="Events"
         actions={project !== undefined && <Link to={['events']}>All projects, segments and tokens</Link>}
       />
-      <Consumers />
       <Filters filter={filter} isFiltered={isFiltered} />
       <Found key={JSON.stringify([project, filter])} project={project} filter={filter} isFiltered={isFiltered} />
     </section>

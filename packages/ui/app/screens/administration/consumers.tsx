@@ -3,11 +3,12 @@ import { invalidate, useResource } from '../../api/resource.js';
 import type { Consumer } from '../../api/types.js';
 import { Ago } from '../../parts/control/answer.js';
 import { DialogButton } from '../../parts/control/controls.js';
+import { Icon } from '../../parts/control/icons.js';
 import { Confirm } from '../../parts/form/dialog.js';
 import { Card } from '../../parts/frame/screen.js';
+import { Fault } from '../../parts/frame/states.js';
 import { Table } from '../../parts/list/table.js';
 import { currentProject } from '../../router.js';
-import { offers } from '../../state/session.js';
 import { attempt } from '../../state/toasts.js';
 import { plural } from '../../words.js';
 
@@ -15,19 +16,23 @@ import { plural } from '../../words.js';
 const COUNTED = 1000;
 const NONE = <span class="muted">none</span>;
 
-/** The durable consumers of events, for those who may list them. Absent without consumers. */
+/** The durable consumers of events, those that fail first. One line without consumers. */
 export function Consumers() {
-  const { data } = useResource('listConsumers', offers('listConsumers', currentProject()) ? {} : undefined);
-  const consumers = data?.consumers ?? [];
-  if (consumers.length === 0) return null;
+  const { data, error } = useResource('listConsumers', {});
+  const consumers = (data?.consumers ?? []).toSorted((one, other) => Number(isFailing(other)) - Number(isFailing(one)));
+  const failing = consumers.filter(isFailing).length;
+  if (error) return <Fault error={error} />;
+  if (consumers.length === 0) return <Card title="Consumers of events" note={data && 'None yet'} />;
+  const count = plural(consumers.length, 'consumer');
   return (
-    <Card title="Consumers" note={plural(consumers.length, 'consumer')}>
+    <Card title="Consumers of events" note={failing === 0 ? count : `${count}, ${failing} failing`}>
       <Table
-        class="plain stacked"
+        class="plain stacked consumers"
         items={consumers}
         keyOf={({ name }) => name}
+        rowClass={(consumer) => (isFailing(consumer) ? 'failing' : '')}
         columns={[
-          { title: 'Consumer', cell: ({ name }) => name },
+          { title: 'Consumer', cell: (consumer) => <ConsumerName consumer={consumer} /> },
           { title: 'Behind', isNamed: true, cell: ({ lag }) => <Lag lag={lag} /> },
           { title: 'Last error', isNamed: true, cell: ({ error }) => <LastError error={error} /> },
           { title: 'Node', isNamed: true, cell: ({ node }) => node ?? NONE },
@@ -36,6 +41,23 @@ export function Consumers() {
         ]}
       />
     </Card>
+  );
+}
+
+function isFailing({ error }: Consumer): boolean {
+  return error !== null;
+}
+
+function ConsumerName({ consumer }: { readonly consumer: Consumer }) {
+  return (
+    <>
+      {consumer.name}{' '}
+      {isFailing(consumer) && (
+        <span class="tag danger">
+          <Icon name="warning" /> failing
+        </span>
+      )}
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import { invalidate, useResource } from '../../api/resource.js';
 import type { CreatedToken, Token } from '../../api/types.js';
-import { DAY } from '../../model/usage.js';
+import { expiryState } from '../../model/expiry.js';
 import { Ago } from '../../parts/control/answer.js';
 import { DialogButton } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
@@ -18,7 +18,7 @@ const ALL = <span class="muted">all</span>;
 const NEVER = <span class="muted">never</span>;
 
 /** The API tokens of the instance. A secret is shown once, when its token is created. */
-export function TokensScreen() {
+export function Tokens() {
   const reply = useResource('listTokens', {});
   const [created, setCreated] = useState<CreatedToken>();
   const show = (token: CreatedToken) => {
@@ -28,6 +28,7 @@ export function TokensScreen() {
   return (
     <>
       <ListScreen
+        isPart
         title="API tokens"
         noun="token"
         reply={reply}
@@ -35,9 +36,9 @@ export function TokensScreen() {
         keyOf={({ id }) => id}
         textOf={({ tokenName, type }) => `${tokenName} ${type}`}
         tableClass="tokens"
-        rowClass={({ expiresAt }) => (expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? 'expired' : '')}
+        rowClass={({ expiresAt }) => expiryState(expiresAt) ?? ''}
         columns={[
-          { title: 'Name', cell: ({ tokenName }) => tokenName },
+          { title: 'Name', cell: (token) => <TokenName token={token} /> },
           {
             title: 'Kind',
             cell: ({ type }) => <span class={type === 'admin' ? 'tag warning' : 'tag'}>{tokenKind(type)}</span>,
@@ -129,14 +130,23 @@ function TokenActions({ token, onCreated }: TokenActionsProps) {
   );
 }
 
-/** A token that expires within this time is marked. */
-const SOON = 14 * DAY;
+/** The mark beside the name is in view where the other columns are not. */
+function TokenName({ token: { tokenName, expiresAt } }: { readonly token: Token }) {
+  const state = expiryState(expiresAt);
+  return (
+    <>
+      {tokenName}{' '}
+      {state !== undefined && (
+        <span class={state === 'soon' ? 'tag warning' : 'tag'}>{state === 'soon' ? 'expires soon' : 'expired'}</span>
+      )}
+    </>
+  );
+}
 
 function Expiry({ expiresAt }: { readonly expiresAt: string }) {
-  const left = new Date(expiresAt).getTime() - Date.now();
   return (
-    <time dateTime={expiresAt} title={time(expiresAt)} class={left <= SOON ? 'tag warning' : ''}>
-      {left <= 0 ? `expired ${ago(expiresAt)}` : ago(expiresAt)}
+    <time dateTime={expiresAt} title={time(expiresAt)}>
+      {ago(expiresAt)}
     </time>
   );
 }
