@@ -3,8 +3,10 @@ export type OptionalColumn = 'seen' | 'type' | 'hours';
 
 /* Widths in the font size of the page. */
 
-/** Shows a name of 40 characters. */
-const NAME = 27;
+/** Shows a name of 40 characters, and most descriptions. */
+const MIN_NAME = 27;
+/** The padding of a name. */
+const NAME_PADDING = 1.5;
 const CHECK = 3;
 /** Holds a switch and its state. */
 const MIN_ENVIRONMENT = 6;
@@ -31,6 +33,8 @@ interface Columns {
 }
 
 interface Wanted {
+  /** The width of the longest name. */
+  readonly name: number;
   /** The widths that the texts of the environments need. */
   readonly environments: readonly number[];
   /** Whether there is a column for the context of *View as*. */
@@ -46,11 +50,12 @@ export function environmentWidth(name: string, texts: Iterable<string>): number 
 }
 
 /**
- * Chooses columns that leave the names their place: environments get narrower down to the width of a switch, and
- * optional columns disappear.
+ * Chooses columns that leave the names their place. The names grow first, until all are whole. Then environments grow
+ * from the width of a switch to that of their texts. Then optional columns appear. So a wider list never cuts a name
+ * that a narrower one shows whole.
  */
-export function fitColumns(available: number, { environments, isViewed, optional }: Wanted): Columns {
-  let rest = available - NAME - CHECK - (isViewed ? VIEWED : 0);
+export function fitColumns(available: number, { name, environments, isViewed, optional }: Wanted): Columns {
+  let rest = available - Math.max(MIN_NAME, NAME_PADDING + name) - CHECK - (isViewed ? VIEWED : 0);
   const most = Math.max(MIN_ENVIRONMENT, rest / environments.length);
   const widths = environments.map((width) => Math.min(width, most));
   if (available < CARDS) return { environments: widths, optional: new Set(['seen']) };

@@ -1,5 +1,7 @@
 import { switchChanges } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
+import type { ListedFlag } from '../../api/types.js';
+import { isForNobody } from '../../model/audience.js';
 import { useAction } from '../../state/actions.js';
 import { type Proposal, propose } from '../../state/changes.js';
 import { may } from '../../state/session.js';
@@ -14,6 +16,8 @@ export interface Switched {
     readonly strategyCount: number;
     /** The parent flag that turns this flag off for everybody, although this flag is enabled. */
     readonly offBecauseOf: string | null;
+    /** Whom the strategies admit. */
+    readonly audience: ListedFlag['environments'][number]['audience'];
   };
 }
 
@@ -25,6 +29,8 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
   const isAllowed = may(action, project) && may('applyChanges', project);
   const blocker = environment.enabled ? environment.offBecauseOf : null;
   const blockedBy = blocker === null ? undefined : `Off because of ${blocker}`;
+  // Green says that somebody gets the flag.
+  const isEffective = blocker === null && !isForNobody(environment.audience);
   const change = async () => {
     if (!isAllowed || isSaving) return;
     setSaving(true);
@@ -39,7 +45,7 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
         )}
         type="button"
         role="switch"
-        class={blocker === null ? 'switch' : 'switch blocked'}
+        class={isEffective ? 'switch' : 'switch ineffective'}
         aria-checked={environment.enabled}
         aria-label={name}
         aria-disabled={!isAllowed}

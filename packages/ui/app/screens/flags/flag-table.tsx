@@ -38,12 +38,14 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   const { first, end, rowHeight, width } = useRowWindow(body, flags.length);
   const columns = isArchive ? [] : environmentNames.value;
   const wanted = useEnvironmentWidths(flags, columns);
+  const nameWidth = useMemo(() => longestName(flags), [flags]);
   const context = isArchive ? undefined : viewAs.value;
   const explanations = useExplanations(project, viewIn.value, !isArchive);
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
   const hasUsage = !isArchive && offers('listUsage', project);
   const usageOf = useUsage(hasUsage);
   const { environments: widths, optional: shown } = fitColumns(width, {
+    name: nameWidth,
     environments: wanted,
     isViewed: context !== undefined,
     optional: new Set<OptionalColumn>(['seen', 'type', ...(hasUsage ? (['hours'] as const) : [])]),
@@ -110,6 +112,22 @@ function useEnvironmentWidths(flags: readonly ListedFlag[], columns: readonly st
       }),
     [flags, columns, known],
   );
+}
+
+/** The names that are measured: the widest one is among the longest. */
+const MEASURED = 20;
+
+/** Returns the width of the widest name in the font size of the page, in all rows: scrolling does not move columns. */
+function longestName(flags: readonly ListedFlag[]): number {
+  const pen = document.createElement('canvas').getContext('2d');
+  if (pen === null) return 0;
+  const { fontSize, fontFamily } = getComputedStyle(document.body);
+  pen.font = `600 ${fontSize} ${fontFamily}`;
+  const longest = flags
+    .map(({ name }) => name)
+    .toSorted((one, other) => other.length - one.length)
+    .slice(0, MEASURED);
+  return Math.max(0, ...longest.map((name) => pen.measureText(name).width)) / Number.parseFloat(fontSize);
 }
 
 function widthOf(width = 0): { readonly inlineSize: string } {
