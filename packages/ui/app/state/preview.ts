@@ -42,15 +42,49 @@ export interface Proposed {
 
 /** Previews changes over the users of the list or others that suit them, or over one context. */
 export function usePreview({ changes: proposed, undoes }: Proposed, environment: string, only?: Context): PreviewState {
-  // Without revisions, the preview uses the newest state even if another user has changed the flag.
-  const changes = proposed.map(({ ifRevision: _ifRevision, ...change }) => change);
+  const changes = withoutRevisions(proposed);
   const isAsked = changes.length > 0 || undoes !== undefined;
   const query = isAsked ? previewQuery({ changes, undoes, environment }, only) : undefined;
   const { data, error, isCurrent } = useLatest(query);
   return isAsked ? { flags: data, error, isCurrent } : { flags: NONE, error: undefined, isCurrent: true };
 }
 
+/** The previews of several environments. */
+interface Previews extends Omit<PreviewState, 'flags'> {
+  /** The previewed flags by environment, as far as they have arrived. */
+  readonly environments: ReadonlyMap<string, readonly Previewed[]>;
+}
+
+/** Previews changes in several environments, in their order: the first ones are shown while the others are counted. */
+export function usePreviews(proposed: Proposed | undefined, environments: readonly string[]): Previews {
+  const changes = withoutRevisions(proposed?.changes ?? []);
+  const undoes = proposed?.undoes;
+  const isAsked = environments.length > 0 && (changes.length > 0 || undoes !== undefined);
+  const query: Query<Previews['environments']> = {
+    action: 'previewChanges',
+    parameters: [changes, undoes?.id, environments, sampleText.value],
+    async read({ signal, show }) {
+      await pause(DELAY, signal);
+      const found = new Map<string, readonly Previewed[]>();
+      for (const environment of environments) {
+        signal.throwIfAborted();
+        found.set(environment, await readPreview({ changes, undoes, environment }, undefined, signal));
+        show(new Map(found));
+      }
+      return { data: found };
+    },
+  };
+  const { data = NO_PREVIEWS, error, isCurrent } = useLatest(isAsked ? query : undefined);
+  return { environments: data, error, isCurrent };
+}
+
+const NO_PREVIEWS: Previews['environments'] = new Map();
 const NONE: readonly Previewed[] = [];
+
+/** Without revisions, the preview uses the newest state even if another user has changed the flag. */
+function withoutRevisions(changes: readonly Change[]): readonly Change[] {
+  return changes.map(({ ifRevision: _ifRevision, ...change }) => change);
+}
 
 interface Preview extends Proposed {
   readonly environment: string;
@@ -64,19 +98,26 @@ function previewQuery(preview: Preview, only: Context | undefined): Query<readon
     async read({ signal }) {
       await pause(DELAY, signal);
       signal.throwIfAborted();
-      if (only) {
-        const flags = await evaluate(preview, { samples: [{ name: '', context: only }], noun: '' }, signal);
-        return { data: flags.map((flag) => ({ ...flag, missing: new Map() })) };
-      }
-      const first = pastedUsers.peek() ?? (await readRecentUsers()) ?? MADE_UP;
-      const flags = await withMissing(preview, await evaluate(preview, first, signal));
-      // A list that somebody has pasted is never replaced.
-      const fields = new Map(flags.flatMap(({ missing }) => [...missing]));
-      const made = pastedUsers.peek() === undefined ? madeUpWith(fields) : undefined;
-      if (made === undefined) return { data: flags };
-      return { data: await withMissing(preview, await evaluate(preview, made, signal)) };
+      return { data: await readPreview(preview, only, signal) };
     },
   };
+}
+
+async function readPreview(
+  preview: Preview,
+  only: Context | undefined,
+  signal: AbortSignal,
+): Promise<readonly Previewed[]> {
+  if (only) {
+    const flags = await evaluate(preview, { samples: [{ name: '', context: only }], noun: '' }, signal);
+    return flags.map((flag) => ({ ...flag, missing: new Map() }));
+  }
+  const first = pastedUsers.peek() ?? (await readRecentUsers()) ?? MADE_UP;
+  const flags = await withMissing(preview, await evaluate(preview, first, signal));
+  // A list that somebody has pasted is never replaced.
+  const fields = new Map(flags.flatMap(({ missing }) => [...missing]));
+  const made = pastedUsers.peek() === undefined ? madeUpWith(fields) : undefined;
+  return made === undefined ? flags : withMissing(preview, await evaluate(preview, made, signal));
 }
 
 /** Reads the users that the process has evaluated last. Undefined if it keeps none or the caller may not read them. */

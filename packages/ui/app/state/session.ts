@@ -3,6 +3,7 @@ import { computed, effect, untracked } from '@preact/signals';
 import { hasToken, isSignedOut } from '../api/credentials.js';
 import { invalidate, lookUp } from '../api/resource.js';
 import type { Session } from '../api/types.js';
+import { isProductionIn } from '../model/environments.js';
 import { currentProject } from '../router.js';
 import { settings } from '../settings.js';
 
@@ -26,6 +27,11 @@ export const reviewScope = computed<ReviewScope>(() => ({
   environments: environmentNames.value,
   reviewIn: settings.reviewIn,
 }));
+
+/** Returns whether an environment is production, in which mistakes matter most. */
+export function isProduction(environment: string): boolean {
+  return isProductionIn(environment, reviewScope.value);
+}
 
 /**
  * Returns whether the caller may perform an action. True until the API has replied, or if it lists no actions. For

@@ -8,7 +8,7 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  readonly size?: 'small' | 'large';
+  readonly size?: 'small' | 'large' | 'wide';
   /** What gets the focus first: a field, or the title where the content must be read before. Default: a field. */
   readonly focus?: 'field' | 'title';
 }

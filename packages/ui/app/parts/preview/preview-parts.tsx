@@ -68,9 +68,7 @@ export function PreviewResult({ preview: { flags, error, isCurrent }, environmen
     <>
       <div role="status" class={isCurrent ? '' : 'waiting'}>
         {flags.length === 0 && <p>Nobody changes in {environment}.</p>}
-        {entries.slice(0, LISTED).map((entry) => (
-          <Counts key={entry.previewed.flag} {...entry} />
-        ))}
+        <Entries entries={entries.slice(0, LISTED)} />
         {rest > 0 && (
           <p>
             {plural(rest, 'flag')}: nobody changes in {environment}.
@@ -79,7 +77,7 @@ export function PreviewResult({ preview: { flags, error, isCurrent }, environmen
       </div>
       {entries.length > LISTED && (
         <Details summary={`${entries.length - LISTED} more`}>
-          {() => entries.slice(LISTED).map((entry) => <Counts key={entry.previewed.flag} {...entry} />)}
+          {() => <Entries entries={entries.slice(LISTED)} />}
         </Details>
       )}
       <OtherUsers flags={flags} />
@@ -115,27 +113,71 @@ function entriesOf(flags: readonly Previewed[], nameOf: PreviewResultProps['name
   ];
 }
 
+/** One flag in a sentence, several in a table. */
+function Entries({ entries }: { readonly entries: readonly Entry[] }) {
+  const [first, second] = entries;
+  if (first === undefined) return null;
+  if (second === undefined) return <Counts {...first} />;
+  const count = (key: 'before' | 'after') => (entry: Entry) =>
+    isKnown(entry) ? number(countPreview(entry.previewed)[key]) : '–';
+  return (
+    <Table
+      class="plain counts-table"
+      items={entries}
+      keyOf={({ previewed }) => previewed.flag}
+      columns={[
+        { title: 'Flag', cell: ({ name }) => name ?? 'This flag' },
+        { title: 'Now on', cell: count('before') },
+        { title: 'Then on', cell: count('after') },
+        { title: 'Change', cell: (entry) => <Flips previewed={entry.previewed} /> },
+      ]}
+    />
+  );
+}
+
+function isKnown({ previewed }: Entry): boolean {
+  return previewed.missing.size === 0;
+}
+
+/** How many users become on, become off, or get another variant: "+200 −3". */
+export function Flips({ previewed }: { readonly previewed: Previewed }) {
+  const { becomeOn, becomeOff, otherVariant } = countPreview(previewed);
+  if (becomeOn + becomeOff + otherVariant > 0) {
+    return (
+      <span class="flip-counts">
+        {becomeOn > 0 && <span class="gain">+{number(becomeOn)}</span>}
+        {becomeOff > 0 && <span class="loss">−{number(becomeOff)}</span>}
+        {otherVariant > 0 && <span>~{number(otherVariant)}</span>}
+      </span>
+    );
+  }
+  return <span class="muted">{previewed.missing.size === 0 ? 'nobody' : cannotTell(previewed)}</span>;
+}
+
+function cannotTell({ users, missing }: Previewed): string {
+  return `cannot tell: the ${users.noun} have no ${[...missing.keys()].join(' and no ')}`;
+}
+
 /** How many users have a flag before and after, and how many change. A 0 is unreliable if fields are missing. */
-function Counts({ previewed, name }: Entry) {
+function Counts(entry: Entry) {
+  const { previewed, name } = entry;
   const { before, after, becomeOn, becomeOff, otherVariant } = countPreview(previewed);
-  const isKnown = previewed.missing.size === 0;
+  const known = isKnown(entry);
   return (
     <div class="flag-counts">
       <p class="counts">
         {name && <strong>{name}: </strong>}
-        {isKnown ? (
+        {known ? (
           <>
             now on for <b>{number(before)}</b> <span class="arrow">→</span> then for <b>{number(after)}</b>
           </>
         ) : (
-          `Cannot tell: the ${previewed.users.noun} have no ${[...previewed.missing.keys()].join(' and no ')}.`
+          `${cannotTell(previewed).replace(/^c/, 'C')}.`
         )}
       </p>
       <ul class="flips">
-        {(isKnown || becomeOn > 0) && <li class={becomeOn > 0 ? 'gain' : 'muted'}>+ {number(becomeOn)} become on</li>}
-        {(isKnown || becomeOff > 0) && (
-          <li class={becomeOff > 0 ? 'loss' : 'muted'}>− {number(becomeOff)} become off</li>
-        )}
+        {(known || becomeOn > 0) && <li class={becomeOn > 0 ? 'gain' : 'muted'}>+ {number(becomeOn)} become on</li>}
+        {(known || becomeOff > 0) && <li class={becomeOff > 0 ? 'loss' : 'muted'}>− {number(becomeOff)} become off</li>}
         {otherVariant > 0 && <li>~ {number(otherVariant)} get another variant</li>}
       </ul>
     </div>
@@ -143,7 +185,7 @@ function Counts({ previewed, name }: Entry) {
 }
 
 /** Offers users who have the fields that a preview misses. */
-function OtherUsers({ flags }: { readonly flags: readonly Previewed[] }) {
+export function OtherUsers({ flags }: { readonly flags: readonly Previewed[] }) {
   const fields = new Map(flags.flatMap(({ missing }) => [...missing]));
   const made = usersWith(fields);
   if (fields.size === 0) return null;

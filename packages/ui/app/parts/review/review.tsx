@@ -1,8 +1,9 @@
 import { describeEffects } from '@flags/core/admin';
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { addressOf } from '../../api/call.js';
 import type { Change } from '../../api/types.js';
 import { asCurl, asTypeScript } from '../../model/as-code.js';
+import { effectTable } from '../../model/effect-table.js';
 import type { Way } from '../../model/ways.js';
 import {
   applyReviewed,
@@ -18,15 +19,16 @@ import {
 } from '../../state/changes.js';
 import { type Proposed, usePreview } from '../../state/preview.js';
 import { describeUsers } from '../../state/samples.js';
-import { session } from '../../state/session.js';
+import { reviewScope, session } from '../../state/session.js';
 import { plural, time } from '../../words.js';
-import { Button, Code, Segmented } from '../control/controls.js';
+import { Button, Code, Details, Segmented } from '../control/controls.js';
 import { Icon } from '../control/icons.js';
 import { FormDialog } from '../form/dialog.js';
 import { ReasonField } from '../form/field.js';
 import { isTime } from '../form/time-field.js';
 import { PreviewResult } from '../preview/preview-parts.js';
 import { Differences } from './differences.js';
+import { Effects } from './effect-table.js';
 import { firstTimes, TimesFields } from './times-fields.js';
 import { NeedsApproval, WayField } from './way-field.js';
 
@@ -48,6 +50,12 @@ function ReviewForm(review: Review) {
   const { title, text, changes, undoes } = proposal;
   const undo = undoes === undefined ? undefined : { id: undoes, documents: plan?.documents ?? [] };
   const proposed = { changes, undoes: undo };
+  const documents = plan?.documents ?? [];
+  const flags = documents.filter(({ kind }) => kind === 'flag');
+  const changed = flags.map(({ id }) => id);
+  const table = useMemo(() => effectTable(plan?.effects ?? [], changed, reviewScope.value), [plan]);
+  const isTable = table.environments.length > 0 && table.environments.length * table.rows.length > 1;
+  const isFolded = isTable && flags.length > 1;
   const environments = [...new Set(plan?.effects.map(({ environment }) => environment))];
   const label = environments.length === 1 ? `Change ${environments[0]}` : 'Apply changes';
   const submitText =
@@ -62,7 +70,7 @@ function ReviewForm(review: Review) {
   return (
     <FormDialog
       title={title}
-      size="large"
+      size={isTable ? 'wide' : 'large'}
       focus="title"
       submit={bypasses ? `${submitText}, without approval` : submitText}
       isDanger={way !== 'propose' && isDanger}
@@ -75,13 +83,20 @@ function ReviewForm(review: Review) {
         currentReview.value = undefined;
       }}
     >
-      <Noticed plan={plan} />
+      <Noticed plan={plan} isTable={isTable} />
       {text && <p>{text}</p>}
       {changes.length > 0 && <p class="muted">{plural(changes.length, 'change')}, one commit</p>}
-      <Differences documents={plan?.documents ?? []} />
-      {environments.map((environment) => (
-        <Effect key={environment} proposed={proposed} environment={environment} isFixed={isSending} />
-      ))}
+      <Differences documents={isFolded ? documents.filter(({ kind }) => kind !== 'flag') : documents} />
+      {isTable && <Effects table={table} proposed={proposed} isFixed={isSending} />}
+      {isFolded && (
+        <Details summary={`All differences of ${plural(flags.length, 'flag')}`}>
+          {() => <Differences documents={flags} />}
+        </Details>
+      )}
+      {!isTable &&
+        environments.map((environment) => (
+          <Effect key={environment} proposed={proposed} environment={environment} isFixed={isSending} />
+        ))}
       {changes.length > 0 && way && !bypasses && (
         <ChangesAsCode changes={changes} way={way} later={later} reason={reason.trim()} />
       )}
@@ -101,13 +116,18 @@ function scheduleText({ at }: LaterTimes): string {
   return isTime(at) ? `Schedule for ${time(at)}` : 'Schedule';
 }
 
+interface NoticedProps extends Pick<Review, 'plan'> {
+  /** Whether a table has the effects. */
+  readonly isTable: boolean;
+}
+
 /** The exact effects on clients, from the plan instead of sampled users. */
-function Noticed({ plan }: Pick<Review, 'plan'>) {
+function Noticed({ plan, isTable }: NoticedProps) {
   if (plan === undefined) return <p class="muted">You may not see what clients would notice.</p>;
   const { effects, hiddenEffects } = plan;
   const hidden = `${plural(hiddenEffects, 'difference')} in flags that you may not read`;
-  const lines = [...describeEffects(effects), ...(hiddenEffects > 0 ? [hidden] : [])];
-  if (lines.length === 0) return <p>Clients notice nothing.</p>;
+  const lines = [...(isTable ? [] : describeEffects(effects)), ...(hiddenEffects > 0 ? [hidden] : [])];
+  if (lines.length === 0) return isTable ? null : <p>Clients notice nothing.</p>;
   return (
     <ul class="noticed" aria-label="What clients notice">
       {lines.map((line) => (
