@@ -2,6 +2,8 @@ const PATHS = {
   flag: 'M4 2v12M4.5 3h8l-2 3 2 3h-8',
   plus: 'M8 3v10M3 8h10',
   close: 'm4 4 8 8M12 4l-8 8',
+  fold: 'm3 10.5 5-5 5 5',
+  unfold: 'm3 5.5 5 5 5-5',
   up: 'M8 13V3M4 7l4-4 4 4',
   down: 'M8 3v10M4 9l4 4 4-4',
   edit: 'm3 13 .7-3L11 2.7l2.3 2.3L6 12.3z',

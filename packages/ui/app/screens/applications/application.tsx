@@ -97,7 +97,7 @@ function useMissing(names: readonly string[], archived: boolean): readonly strin
 function Flags({ names }: { readonly names: readonly string[] }) {
   const unknown = useUnknown(names);
   const rest = names.filter((name) => !unknown.includes(name));
-  if (names.length === 0) return <p class="muted">It has not evaluated any flag yet.</p>;
+  if (names.length === 0) return null;
   return (
     <>
       <p class="chips">

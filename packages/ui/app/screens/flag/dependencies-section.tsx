@@ -31,6 +31,11 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
   return (
     <Card
       title="Dependencies"
+      note={
+        dependencies.length === 0 &&
+        children.length === 0 &&
+        'None: this flag does not depend on others, and none depend on it'
+      }
       actions={
         <DialogButton
           needs={['addDependency']}
@@ -42,9 +47,6 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
         </DialogButton>
       }
     >
-      {dependencies.length === 0 && children.length === 0 && (
-        <p class="muted">None: this flag does not depend on others, and none depend on it.</p>
-      )}
       {dependencies.length > 0 && (
         <ul class="rows">
           {dependencies.map((dependency) => (

@@ -8,7 +8,7 @@ import { isTime, TimeInput, ZONE } from '../../parts/form/time-field.js';
 import { Card, Crumbs, ScreenHead, WhenLoaded } from '../../parts/frame/screen.js';
 import { setQuery } from '../../router.js';
 import { flagType, time } from '../../words.js';
-import { Strategies } from './strategy-summary.js';
+import { EnvironmentFrame, hasAudience } from './environment-card.js';
 
 /** Picks a time in the past. */
 export function AsOfPicker() {
@@ -63,34 +63,40 @@ export function PastFlag({ project, flag, asOf }: PastFlagProps) {
 
 function PastState({ detail }: { readonly detail: FlagDetail }) {
   const { description, environments, variants, dependencies = [] } = detail;
+  const isEmpty = !variants?.length && dependencies.length === 0;
   return (
     <>
       {description && <p class="description">{description}</p>}
       <div class="environments">
-        {environments.map(({ name, enabled, strategies }) => (
-          <section key={name} class={enabled ? 'card environment-card on' : 'card environment-card'} aria-label={name}>
-            <header class="card-head">
-              <AnswerText isOn={enabled}>{enabled ? 'on' : 'off'}</AnswerText>
-              <h2>{name}</h2>
-            </header>
-            <Strategies strategies={strategies} empty="No strategies." />
-          </section>
-        ))}
+        {environments.map((environment) => {
+          const isOn = environment.enabled && hasAudience(environment);
+          return (
+            <EnvironmentFrame
+              key={environment.name}
+              detail={detail}
+              environment={environment}
+              isOn={isOn}
+              empty={environment.enabled ? 'everybody got it' : 'nobody got it'}
+              control={<AnswerText isOn={isOn}>{environment.enabled ? 'on' : 'off'}</AnswerText>}
+            />
+          );
+        })}
       </div>
-      <Card title="Variants and dependencies">
-        <ul class="rules">
-          {(variants ?? []).map((variant) => (
-            <li key={variant.name}>
-              variant <b>{variant.name}</b> {describeVariant(variant)}
-            </li>
-          ))}
-          {dependencies.map(({ feature, enabled, variants: needed }) => (
-            <li key={feature}>
-              depends on <b>{feature}</b> being {enabled ? ['on', ...needed].join(', ') : 'off'}
-            </li>
-          ))}
-          {!variants?.length && dependencies.length === 0 && <li class="muted">None.</li>}
-        </ul>
+      <Card title="Variants and dependencies" note={isEmpty && 'None'}>
+        {!isEmpty && (
+          <ul class="rules">
+            {(variants ?? []).map((variant) => (
+              <li key={variant.name}>
+                variant <b>{variant.name}</b> {describeVariant(variant)}
+              </li>
+            ))}
+            {dependencies.map(({ feature, enabled, variants: needed }) => (
+              <li key={feature}>
+                depends on <b>{feature}</b> being {enabled ? ['on', ...needed].join(', ') : 'off'}
+              </li>
+            ))}
+          </ul>
+        )}
       </Card>
     </>
   );

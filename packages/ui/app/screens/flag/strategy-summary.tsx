@@ -13,15 +13,8 @@ import { findSegmentName, rolloutOf } from '../../model/describe.js';
 import { Link } from '../../parts/control/controls.js';
 import { session } from '../../state/session.js';
 
-interface StrategiesProps {
-  readonly strategies: readonly Strategy[];
-  /** The text if there are none. */
-  readonly empty: string;
-}
-
 /** Strategies in words, in the order of evaluation. */
-export function Strategies({ strategies, empty }: StrategiesProps) {
-  if (strategies.length === 0) return <p class="muted">{empty}</p>;
+export function Strategies({ strategies }: { readonly strategies: readonly Strategy[] }) {
   return (
     <ol class="strategies">
       {strategies.map((strategy, index) => (

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import type { UsageRow } from '../../api/types.js';
 import { DAY, HOUR, sumByPeriod, sumByVariant } from '../../model/usage.js';
-import { Segmented } from '../../parts/control/controls.js';
-import { Empty } from '../../parts/frame/states.js';
+import { Link, Segmented } from '../../parts/control/controls.js';
+import { Card } from '../../parts/frame/screen.js';
 import { offers } from '../../state/session.js';
-import { compact, number, plural } from '../../words.js';
+import { compact, number, plural, time } from '../../words.js';
 
 /** The ranges of the chart, and the period of each bar. */
 const RANGES = [
@@ -18,39 +18,64 @@ type Range = (typeof RANGES)[number];
 const HEIGHT = 80;
 const WIDTH = 384;
 
-/** Evaluations of a flag by environment, and by variant: on and off, one bar per hour or day. */
-export function UsageChart({ project, flag }: { readonly project: string; readonly flag: string }) {
+interface UsageProps {
+  readonly project: string;
+  readonly flag: string;
+}
+
+/** The evaluations of a flag, and the applications that use it. One line without any. */
+export function UsageSection({ project, flag }: UsageProps) {
   const [range, setRange] = useState<Range>(RANGES[0]);
+  const hasUsage = offers('listFlagUsage', project);
   const request = { params: { flag }, query: range.query };
-  const { data } = useResource('listFlagUsage', offers('listFlagUsage', project) ? request : undefined);
-  if (!offers('listFlagUsage', project)) return null;
+  const { data } = useResource('listFlagUsage', hasUsage ? request : undefined);
   const rows = data?.usage.filter(({ yes, no }) => yes + no > 0) ?? [];
+  const applications = useResource('listApplicationsByFlag', {}).data;
+  const apps = applications === undefined ? [] : (new Map(Object.entries(applications)).get(flag) ?? []);
+  if (!hasUsage && apps.length === 0) return null;
+  const notes = [
+    ...(apps.length > 0 ? [`Used by ${plural(apps.length, 'application')}`] : []),
+    ...(data && rows.length === 0 ? [`No evaluations in ${range.text}: applications report them by themselves`] : []),
+  ];
+  const picker = hasUsage && (
+    <Segmented
+      legend="Period of the usage"
+      name="usage"
+      value={range.text}
+      options={RANGES.map(({ text }) => [text, text])}
+      onChange={(text) => setRange(RANGES.find((one) => one.text === text) ?? RANGES[0])}
+    />
+  );
+  return (
+    <Card title="Usage" note={notes.join('. ')} actions={picker}>
+      {rows.length > 0 && <UsageChart range={range} rows={rows} />}
+      {apps.length > 0 && (
+        <p class="chips">
+          {apps.map(({ appName, updatedAt }) => (
+            <Link key={appName} class="tag" title={time(updatedAt)} to={['applications', appName]}>
+              {appName}
+            </Link>
+          ))}
+        </p>
+      )}
+    </Card>
+  );
+}
+
+/** Evaluations by environment, and by variant: on and off, one bar per hour or day. */
+function UsageChart({ range, rows }: Omit<EnvironmentUsageProps, 'environment'>) {
   const environments = [...new Set(rows.map(({ environment }) => environment))].sort();
   return (
-    <>
-      <Segmented
-        legend="Period of the usage"
-        name="usage"
-        value={range.text}
-        options={RANGES.map(({ text }) => [text, text])}
-        onChange={(text) => setRange(RANGES.find((one) => one.text === text) ?? RANGES[0])}
-      />
-      {data && environments.length === 0 && (
-        <Empty title={`No evaluations in ${range.text}`}>
-          Applications that use this flag report them by themselves.
-        </Empty>
-      )}
-      <div class="usage">
-        {environments.map((environment) => (
-          <EnvironmentUsage
-            key={environment}
-            environment={environment}
-            range={range}
-            rows={rows.filter((row) => row.environment === environment)}
-          />
-        ))}
-      </div>
-    </>
+    <div class="usage">
+      {environments.map((environment) => (
+        <EnvironmentUsage
+          key={environment}
+          environment={environment}
+          range={range}
+          rows={rows.filter((row) => row.environment === environment)}
+        />
+      ))}
+    </div>
   );
 }
 

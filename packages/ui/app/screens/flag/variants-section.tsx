@@ -19,7 +19,7 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
   return (
     <Card
       title="Variants"
-      note="in all environments"
+      note={variants.length === 0 ? 'None: the flag is on or off, without a value' : 'in all environments'}
       actions={
         <DialogButton
           needs={['setVariants', 'applyChanges']}
@@ -32,11 +32,7 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
         </DialogButton>
       }
     >
-      {variants.length === 0 ? (
-        <p class="muted">None: the flag is on or off, without a value.</p>
-      ) : (
-        <VariantTable variants={variants} />
-      )}
+      {variants.length > 0 && <VariantTable variants={variants} />}
     </Card>
   );
 }

@@ -101,23 +101,25 @@ function Detail({ segment, revision }: DetailProps) {
           </Link>
         </p>
       )}
-      <Card title="Who is in it">
-        {constraints.length === 0 && <p class="muted">No constraints: everybody is in it.</p>}
-        <ul class="rules">
-          {constraints.map((constraint, index) => (
-            <li key={index}>
-              {index > 0 && <span class="and">and</span>}
-              <b>{constraint.contextName}</b> {describeCondition(constraint)}
-              <AllValues constraint={constraint} number={index + 1} />
-            </li>
-          ))}
-        </ul>
+      <Card title="Who is in it" note={constraints.length === 0 && 'Everybody: there are no constraints'}>
+        {constraints.length > 0 && (
+          <ul class="rules">
+            {constraints.map((constraint, index) => (
+              <li key={index}>
+                {index > 0 && <span class="and">and</span>}
+                <b>{constraint.contextName}</b> {describeCondition(constraint)}
+                <AllValues constraint={constraint} number={index + 1} />
+              </li>
+            ))}
+          </ul>
+        )}
       </Card>
-      <Card title="Used by" note={uses.data && plural(uses.data.strategies.length, 'strategy', 'strategies')}>
+      <Card
+        title="Used by"
+        note={users.length === 0 ? uses.data && 'No strategy' : plural(users.length, 'strategy', 'strategies')}
+      >
         <WhenLoaded reply={uses} rows={1}>
-          {({ strategies }) =>
-            strategies.length === 0 ? <p class="muted">No strategy uses it.</p> : <Uses uses={strategies} />
-          }
+          {({ strategies }) => strategies.length > 0 && <Uses uses={strategies} />}
         </WhenLoaded>
       </Card>
     </>
