@@ -5,7 +5,7 @@ import {
   strategyName,
   strategyTitle,
 } from '@flags/core/admin';
-import type { Answer, Bucket, EvaluatedVariant, Explained, WireEvent } from './api/types.js';
+import type { Answer, Bucket, EvaluatedVariant, Explained, Strategy, WireEvent } from './api/types.js';
 import { findSegmentName, segmentName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
@@ -134,8 +134,14 @@ export function why(explained: Explained): string {
 
 type ExplainedStrategy = Explained['strategies'][number];
 
-/** Says whom an explained strategy is for. Its conditions are listed up to the one that fails. */
-export function explainedTitle({ name, constraints, segments }: ExplainedStrategy): string {
+/**
+ * Titles an explained strategy as the flag does.
+ *
+ * @param stored the strategy at this place of the flag; absent where it is unknown, and another one if the flag has
+ *   changed since. Then the title names the conditions up to the one that fails: explanations list no others.
+ */
+export function explainedTitle({ name, constraints, segments }: ExplainedStrategy, stored?: Strategy): string {
+  if (stored?.name === name) return stored.title || strategyTitle(stored, findSegmentName);
   const shown = {
     name,
     constraints: constraints.map(({ constraint }) => constraint),

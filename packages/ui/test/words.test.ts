@@ -10,7 +10,7 @@ import {
 } from '../app/parts/approval/proposal-words.js';
 import { scheduleAdvice } from '../app/parts/schedule/advice.js';
 import { holdText, rolloutAdvice } from '../app/parts/schedule/rollout-words.js';
-import { approvalText, until, why } from '../app/words.js';
+import { approvalText, explainedTitle, until, why } from '../app/words.js';
 
 it.each([
   [[], 'The flag name a is taken.', 'The flag name a is taken.'],
@@ -80,6 +80,27 @@ it.each<[Partial<Explained>, string]>([
   ],
 ])('explains %j as "%s"', (change, words) => {
   expect(why({ ...flag, ...change })).toBe(words);
+});
+
+it.each([
+  ['the title of the flag', { name: 'default', title: 'Friends first', constraints: [] }, 'Friends first'],
+  [
+    'all conditions, also those that were not evaluated',
+    { name: 'default', constraints: [{ contextName: 'country', operator: 'IN', values: ['DE'] }] },
+    'Users with country DE',
+  ],
+  [
+    'its own conditions, if the flag has another strategy there by now',
+    { name: 'userWithId', constraints: [] },
+    'Everyone',
+  ],
+  ['its own conditions, if the flag is unknown', undefined, 'Everyone'],
+] as const)('titles an explained strategy with %s', (_case, stored, title) => {
+  const explained = { ...strategy, name: 'default', disabled: true };
+  const parameters = {};
+  expect(explainedTitle(explained, stored && { ...stored, constraints: [...stored.constraints], parameters })).toBe(
+    title,
+  );
 });
 
 it('sums usage by hour, the oldest first, with zeros where nothing was reported', () => {

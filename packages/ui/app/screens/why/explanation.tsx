@@ -1,25 +1,35 @@
 import { describeCondition, describeReason } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
+import { useResource } from '../../api/resource.js';
 import type {
   Explained,
   ExplainedConstraint,
   ExplainedRollout,
   ExplainedStrategy,
   ExplainedVariant,
+  Strategy,
 } from '../../api/types.js';
 import { findSegmentName } from '../../model/describe.js';
 import { Link } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
+import { offers } from '../../state/session.js';
 import { answer, explainedTitle, variantName } from '../../words.js';
 
 interface ExplanationProps {
   readonly explained: Explained;
   readonly environment: string;
+  /** The time that is explained, in ISO 8601; undefined for now. */
+  readonly asOf: string | undefined;
 }
 
 /** The steps of an evaluation in words, in order, up to the deciding one. */
-export function Explanation({ explained, environment }: ExplanationProps) {
+export function Explanation({ explained, environment, asOf }: ExplanationProps) {
   const { project, name, enabled, dependencies, strategies, variantChoice } = explained;
+  // Explanations have no titles. Those who may not read the flag see its explanation without them.
+  const isAsked = strategies.length > 0 && offers('getFlag', project);
+  const request = { params: { project, flag: name }, ...(asOf !== undefined && { query: { asOf } }) };
+  const { data } = useResource('getFlag', isAsked ? request : undefined);
+  const stored = data?.environments.find((one) => one.name === environment)?.strategies ?? [];
   return (
     <ol class="steps">
       {dependencies.map(({ dependency, holds }) => (
@@ -33,7 +43,7 @@ export function Explanation({ explained, environment }: ExplanationProps) {
         <Step holds={enabled}>{decisionOf(explained.reason, environment)}</Step>
       )}
       {strategies.map((strategy, index) => (
-        <StrategySteps key={index} strategy={strategy} number={index + 1} />
+        <StrategySteps key={index} strategy={strategy} stored={stored[index]} number={index + 1} />
       ))}
       <Step holds={enabled}>
         <strong>
@@ -74,10 +84,11 @@ function decisionOf(code: string, environment: string): string {
 
 interface StrategyStepsProps {
   readonly strategy: ExplainedStrategy;
+  readonly stored: Strategy | undefined;
   readonly number: number;
 }
 
-function StrategySteps({ strategy, number }: StrategyStepsProps) {
+function StrategySteps({ strategy, stored, number }: StrategyStepsProps) {
   const { name, holds, disabled, isTooCostly, unknown = [], constraints, rollout, test } = strategy;
   const outcome = disabled
     ? 'is skipped, because it is disabled'
@@ -88,7 +99,7 @@ function StrategySteps({ strategy, number }: StrategyStepsProps) {
         : 'does not match';
   return (
     <Step holds={disabled ? undefined : holds}>
-      <strong>Strategy {number}</strong>, {[explainedTitle(strategy), ...unknown].join(', ')}, {outcome}
+      <strong>Strategy {number}</strong>, {[explainedTitle(strategy, stored), ...unknown].join(', ')}, {outcome}
       <ol class="steps">
         {strategy.segments.map((segment) => (
           <Step key={`segment ${segment.id}`} holds={segment.holds}>

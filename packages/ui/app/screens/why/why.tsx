@@ -145,6 +145,7 @@ function Results(props: ResultsProps) {
                       key={explained.name}
                       explained={explained}
                       environment={environment}
+                      asOf={asOf}
                       isOpen={flag !== undefined}
                     />
                   ))}
@@ -165,10 +166,11 @@ function Results(props: ResultsProps) {
 interface RowProps {
   readonly explained: Explained;
   readonly environment: string;
+  readonly asOf: string | undefined;
   readonly isOpen: boolean;
 }
 
-function Row({ explained, environment, isOpen: isOpenFirst }: RowProps) {
+function Row({ explained, environment, asOf, isOpen: isOpenFirst }: RowProps) {
   const [isOpen, setOpen] = useState(isOpenFirst);
   const { name, project, enabled } = explained;
   return (
@@ -182,7 +184,7 @@ function Row({ explained, environment, isOpen: isOpenFirst }: RowProps) {
         </summary>
         {isOpen && (
           <>
-            <Explanation explained={explained} environment={environment} />
+            <Explanation explained={explained} environment={environment} asOf={asOf} />
             <p class="explained-link">
               <Link to={['projects', project, 'flags', name]}>Open the flag</Link>
             </p>
