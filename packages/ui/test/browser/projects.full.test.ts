@@ -59,7 +59,11 @@ describeInBrowser('projects', () => {
     await page.getByRole('button', { name: 'Delete Web shop' }).waitFor();
     await host.flags.createFlag({ project: 'shop' }, { name: 'banner' });
     await page.getByRole('row', { name: /banner .*shop/ }).waitFor();
-    await page.getByRole('row', { name: /Web shop shop 1 100 %/ }).waitFor();
+    const projects = page.getByRole('complementary', { name: 'Projects' });
+    await projects.getByText('1 flag · health 100 %').waitFor();
+    const [flags, beside] = await Promise.all([page.getByRole('table').boundingBox(), projects.boundingBox()]);
+    expect(beside?.x).toBeGreaterThan((flags?.x ?? 0) + (flags?.width ?? Infinity));
+    expect(flags?.y).toBeLessThan(260);
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete Web shop' }).click();
     await page
@@ -68,7 +72,7 @@ describeInBrowser('projects', () => {
       .waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
     await host.flags.archiveFlag({ project: 'shop', flag: 'banner' });
-    await page.getByRole('row', { name: /Web shop shop 0/ }).waitFor();
+    await projects.getByText('0 flags · health 100 %').waitFor();
     await page.getByRole('button', { name: 'Delete Web shop' }).click();
     await page.getByRole('button', { name: 'Confirm: delete Web shop' }).click();
     await page.getByText('The project Web shop was deleted.').waitFor();
@@ -108,7 +112,8 @@ describeInBrowser('projects', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole('link', { name: 'checkout' }).click();
     await page.getByText('potentially stale: older than 40 days').waitFor();
-    await page.getByText('No evaluations in 48 hours').waitFor();
+    const usage = page.getByRole('region', { name: 'Usage' });
+    await usage.getByText('No evaluations in 48 hours').waitFor();
     await page.getByLabel('30 days').check();
     await page.getByText('Variant blue: 5').waitFor();
     await page.getByRole('img', { name: 'production: 7 evaluations on and 0 off in 30 days' }).waitFor();

@@ -66,7 +66,8 @@ const SCREENS: readonly View[] = [
   ['the playground', 'why?as=userId%3D7', undefined, '.explained li'],
   ['the applications', 'applications', undefined, 'tbody tr'],
   ['an application', 'applications/shop', undefined, '.swatch'],
-  ['the tokens', 'tokens', undefined, 'tbody tr'],
+  ['the administration', 'administration', undefined, 'tbody tr'],
+  ['all projects', 'projects', undefined, '.projects li'],
   ['the members', 'projects/default/members', undefined, 'tbody tr'],
 ];
 
@@ -85,6 +86,15 @@ const STATES: readonly View[] = [
   ['a parent', 'projects/default/flags/old-banner', press('Add a parent'), 'dialog[open]'],
   ['the review of a switch', FLAG, (page) => page.getByRole('switch').last().click(), 'dialog[open] .effect b'],
   ['the question before a revert', FLAG, press(/^Revert: /), 'dialog[open]'],
+  [
+    'the review of several flags',
+    'projects/default',
+    async (page) => {
+      await page.getByLabel('Choose all flags of the list').check();
+      await page.getByRole('button', { name: 'Archive' }).click();
+    },
+    '.effects .loss',
+  ],
   ['a flag as it was', `${FLAG}?asOf=2100-01-01T00:00:00Z`, undefined, '.environment-card'],
   ['no such flag', 'projects/default/flags/nothing', undefined, '[role=alert]'],
   ['the users of the preview', `${FLAG}/production`, press('Edit the list'), 'dialog[open]'],
@@ -101,7 +111,7 @@ const STATES: readonly View[] = [
   ['no such change', `events/${NOTHING}`, undefined, '[role=alert]'],
   ['an explanation', 'why?as=userId%3D7&flag=dark-mode', undefined, '.explained li'],
   ['the question before an application is forgotten', 'applications/shop', press('Forget…'), 'dialog[open]'],
-  ['a new token', 'tokens', press('New token'), 'dialog[open]'],
+  ['a new token', 'administration', press('New token'), 'dialog[open]'],
   ['a new member', 'projects/default/members', press('Add member'), 'dialog[open]'],
   ['no such page', 'no/such/page', undefined, 'main h1'],
 ];

@@ -39,10 +39,7 @@ export function FlagsScreen({ project }: { readonly project: string }) {
   return (
     <section>
       {project === '' ? (
-        <>
-          <Projects />
-          <h2>Flags</h2>
-        </>
+        <ScreenHead title="All projects" />
       ) : (
         <ScreenHead
           title="Flags"
@@ -59,42 +56,47 @@ export function FlagsScreen({ project }: { readonly project: string }) {
           }
         />
       )}
-      <Filters flags={flags} />
-      {error && <Fault error={error} />}
-      {!list && !error && <Loading rows={12} />}
-      {list && (
-        <p class="count">
-          <span role="status">
-            {shownOf(selected.length, list.total, 'flag')}
-            {!list.isComplete && error === undefined && ' · loading…'}
-          </span>
-          {potentiallyStale > 0 && !archived && (
-            <>
-              {' · '}
-              <Link
-                to={project ? ['projects', project] : ['projects']}
-                query={{ stale: 'potentially' }}
-                action="Filter: potentially stale"
-              >
-                {number(potentiallyStale)} potentially stale
-              </Link>
-            </>
+      <div class={project === '' ? 'beside' : undefined}>
+        <div class="flags-main">
+          <Filters flags={flags} />
+          {error && <Fault error={error} />}
+          {!list && !error && <Loading rows={12} />}
+          {list && (
+            <p class="count">
+              <span role="status">
+                {shownOf(selected.length, list.total, 'flag')}
+                {!list.isComplete && error === undefined && ' · loading…'}
+              </span>
+              {potentiallyStale > 0 && !archived && (
+                <>
+                  {' · '}
+                  <Link
+                    to={project ? ['projects', project] : ['projects']}
+                    query={{ stale: 'potentially' }}
+                    action="Filter: potentially stale"
+                  >
+                    {number(potentiallyStale)} potentially stale
+                  </Link>
+                </>
+              )}
+              {health !== undefined && !archived && ` · health ${health} %`}
+            </p>
           )}
-          {health !== undefined && !archived && ` · health ${health} %`}
-        </p>
-      )}
-      <BulkBar flags={flags} chosen={chosen} isArchive={archived} />
-      {list && list.total > 0 && selected.length > 0 && (
-        <FlagTable flags={selected} filter={filter} chosen={chosen} project={project} isArchive={archived} />
-      )}
-      {list && list.total > 0 && selected.length === 0 && list.isComplete && (
-        <Empty title="No flag matches">
-          <Button onClick={() => setQuery({ q: '', ...Object.fromEntries(CHOICES.map((name) => [name, ''])) })}>
-            Clear the filters
-          </Button>
-        </Empty>
-      )}
-      {list && list.total === 0 && list.isComplete && <NoFlags project={project} archived={archived} />}
+          <BulkBar flags={flags} chosen={chosen} isArchive={archived} />
+          {list && list.total > 0 && selected.length > 0 && (
+            <FlagTable flags={selected} filter={filter} chosen={chosen} project={project} isArchive={archived} />
+          )}
+          {list && list.total > 0 && selected.length === 0 && list.isComplete && (
+            <Empty title="No flag matches">
+              <Button onClick={() => setQuery({ q: '', ...Object.fromEntries(CHOICES.map((name) => [name, ''])) })}>
+                Clear the filters
+              </Button>
+            </Empty>
+          )}
+          {list && list.total === 0 && list.isComplete && <NoFlags project={project} archived={archived} />}
+        </div>
+        {project === '' && <Projects />}
+      </div>
     </section>
   );
 }

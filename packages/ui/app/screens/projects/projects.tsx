@@ -6,23 +6,21 @@ import { Icon } from '../../parts/control/icons.js';
 import { ChangeButton } from '../../parts/form/change-button.js';
 import { ChangeDialog } from '../../parts/form/dialog.js';
 import { fieldProps, TextField } from '../../parts/form/field.js';
-import { ScreenHead, WhenLoaded } from '../../parts/frame/screen.js';
-import { Table } from '../../parts/list/table.js';
+import { Card, WhenLoaded } from '../../parts/frame/screen.js';
 import { currentProject } from '../../router.js';
 import type { Proposal } from '../../state/changes.js';
 import { offers } from '../../state/session.js';
-import { number, plural } from '../../words.js';
+import { plural } from '../../words.js';
 
-/** All projects: their health and their actions. */
+/** All projects beside their flags: their health and their actions. */
 export function Projects() {
   const reply = useResource('listProjects', {});
   return (
-    <>
-      <ScreenHead
-        title="All projects"
+    <aside aria-label="Projects">
+      <Card
+        title="Projects"
         actions={
           <DialogButton
-            class="primary"
             needs={['createProject', 'applyChanges']}
             project={currentProject()}
             dialog={(close) => <ProjectDialog onClose={close} />}
@@ -30,35 +28,39 @@ export function Projects() {
             <Icon name="plus" /> New project
           </DialogButton>
         }
-      />
-      <WhenLoaded reply={reply} rows={2}>
-        {({ projects }) => (
-          <Table
-            class="list"
-            caption="Projects"
-            items={projects}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Project', cell: (project) => <ProjectName project={project} /> },
-              { title: 'Flags', isNamed: true, cell: ({ featureCount }) => number(featureCount) },
-              { title: 'Health', isNamed: true, cell: ({ health }) => <span title={HEALTH}>{health} %</span> },
-              { title: '', cell: (project) => <ProjectActions project={project} /> },
-            ]}
-          />
-        )}
-      </WhenLoaded>
-    </>
+      >
+        <WhenLoaded reply={reply} rows={2}>
+          {({ projects }) => (
+            <ul class="projects">
+              {projects.map((project) => (
+                <li key={project.id}>
+                  <ProjectName project={project} />
+                  <span class="actions">
+                    <ProjectActions project={project} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </WhenLoaded>
+      </Card>
+    </aside>
   );
 }
 
 const HEALTH = 'The share of flags that are neither stale nor older than the lifetime of their type';
 
-function ProjectName({ project: { id, name, description } }: { readonly project: Project }) {
+function ProjectName({ project: { id, name, description, featureCount, health } }: { readonly project: Project }) {
   return (
-    <>
-      <Link to={['projects', id]}>{name}</Link>
+    <span>
+      <Link class="link-strong" to={['projects', id]}>
+        {name}
+      </Link>
+      <small>
+        {plural(featureCount, 'flag')} · <span title={HEALTH}>health {health} %</span>
+      </small>
       <small>{[id, description].filter(Boolean).join(' · ')}</small>
-    </>
+    </span>
   );
 }
 
