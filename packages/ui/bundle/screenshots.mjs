@@ -6,7 +6,7 @@ import { createFlagsRouter } from '@flags/express';
 import { closeSharedBrowser, connectBrowser, disconnectBrowser, startSharedBrowser } from '@flags/test-browser';
 import { createFlagsUi } from '@flags/ui';
 import express from 'express';
-import { addProposals, createShop } from './shop.mjs';
+import { addProposals, createShop, startConsumers } from './shop.mjs';
 
 const IMAGES = join(dirname(fileURLToPath(import.meta.url)), '../../../docs/images');
 
@@ -17,6 +17,7 @@ const CUSTOMERS = Array.from({ length: 200 }, (_, index) => {
 }).join('\n');
 
 const flags = await createShop();
+const consumers = await startConsumers(flags);
 const app = express();
 const router = createFlagsRouter(flags, { auth: () => ({ name: 'ada' }) });
 app.use(router);
@@ -57,8 +58,13 @@ for (const colorScheme of SCHEMES) {
   await tab.goto(`${page}/flags/recommendations`);
   await tab.getByRole('list', { name: 'Steps of the rollout of recommendations' }).waitFor();
   await take(tab, `rollout-${colorScheme}`);
+  await tab.goto(`${page.replace('projects/default', 'administration')}`);
+  await tab.getByText('failing', { exact: true }).waitFor();
+  await tab.getByText('shop-backend').waitFor();
+  await take(tab, `administration-${colorScheme}`);
   await context.close();
 }
+for (const stop of consumers) await stop();
 const proposal = await addProposals(flags);
 for (const colorScheme of SCHEMES) {
   const { context, tab } = await open(colorScheme);

@@ -35,12 +35,13 @@ export async function createShop() {
   ]) {
     await flags.as('ada').addMember({ project: 'default' }, { userId, roleId });
   }
-  for (const [name, kind] of [
-    ['shop-backend', 'client'],
-    ['shop-web', 'frontend'],
-    ['deploy', 'admin'],
+  for (const [name, kind, days] of [
+    ['shop-backend', 'client', 90],
+    ['shop-web', 'frontend', 6],
+    ['deploy', 'admin', 90],
   ]) {
-    await flags.as('ada').createToken({ name, kind, expiresAt: new Date(Date.now() + 90 * 24 * HOUR).toISOString() });
+    const expiresAt = new Date(Date.now() + days * 24 * HOUR).toISOString();
+    await flags.as('ada').createToken({ name, kind, expiresAt });
   }
   await flags.apply(
     [
@@ -120,6 +121,17 @@ export async function addProposals(flags) {
   const { id } = await flags.as('bob').createProposal({ changes }, { reason });
   await flags.as('grace').approveProposal({ proposal: id }, { reason: 'Seen on staging' });
   return id;
+}
+
+/** Two consumers of events, one of which fails. Returns what ends them. */
+export async function startConsumers(flags) {
+  const fail = () => {
+    throw new Error('The webhook of Slack answered 404 no_service');
+  };
+  return [
+    await flags.consume('audit-log', () => undefined, { from: 'beginning' }),
+    await flags.consume('slack', fail, { from: 'beginning' }),
+  ];
 }
 
 async function addFlag(flags, [name, description, type, rollout, labels, owner], actor) {

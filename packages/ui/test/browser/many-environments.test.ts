@@ -65,7 +65,6 @@ describeInBrowser('many environments', () => {
       const whole = await page
         .locator('.flags .name a')
         .evaluateAll((all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth).length);
-      expect([width, whole]).toEqual([width, expect.any(Number)]);
       expect(whole).toBeGreaterThanOrEqual(least);
       least = whole;
     }
@@ -80,12 +79,12 @@ describeInBrowser('many environments', () => {
     expect(head).toEqual(['Flag', 'production', 'development', 'integration', 'staging', 'demo']);
     expect(rows.map(([name]) => name)).toEqual(NAMES.toSorted());
     // It is for 50 % there. Where it is off, nobody changes.
-    expect(rows.find(([name]) => name === NAMES[5])?.[1]).toMatch(/^on → gone −\d+$/);
+    expect(rows.find(([name]) => name === NAMES[5])?.[1]).toMatch(/^on → gone −[\d,]+$/);
     expect(rows.find(([name]) => name === NAMES[4])?.[1]).toBe('off → gone');
-    const text = (await page.getByRole('dialog').textContent()) ?? '';
+    const [text = ''] = await page.getByRole('dialog').allInnerTexts();
     for (const index of NAMES.keys()) expect(text.split(`flag-${index}-`)).toHaveLength(2);
-    // The names, and about 60 characters for each flag.
-    expect(text.length).toBeLessThan(NAMES.join('').length + 60 * NAMES.length + 500);
+    // The names, and less than 20 characters for each cell.
+    expect(text.length).toBeLessThan(NAMES.join('').length + 20 * NAMES.length * ENVIRONMENTS.length + 500);
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByText('All differences of 19 flags').click();
     await page.getByRole('dialog').locator('.differences li').nth(18).waitFor();
@@ -103,7 +102,7 @@ describeInBrowser('many environments', () => {
     const [head, ...rows] = await cellsOf(page);
     expect(head?.slice(0, 2)).toEqual(['Flag', 'production']);
     expect(rows.map(([name]) => name)).toEqual(NAMES.slice(0, 4).toSorted());
-    expect(rows.flat().filter((text) => /^on, changes −\d+$/.test(text)).length).toBeGreaterThan(3);
+    expect(rows.flat().filter((text) => /^on, changes −[\d,]+$/.test(text)).length).toBeGreaterThan(3);
     await page.getByRole('dialog').locator('.differences').getByText('AT').waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
   });

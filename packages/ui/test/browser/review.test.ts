@@ -63,7 +63,7 @@ describeInBrowser('a review with the effects on clients', () => {
     await page.getByRole('button', { name: 'Add a variant' }).click();
     await page.getByLabel('Name').fill('blue');
     await page.getByRole('button', { name: 'Save variants' }).click();
-    const dialog = await isAskedInTable(page, 'checkout', /^on, changes ~\d+$/, /^on, changes ~\d+$/);
+    const dialog = await isAskedInTable(page, 'checkout', /^on, changes ~[\d,]+$/, /^on, changes ~[\d,]+$/);
     expect(await dialog.getByRole('columnheader').allTextContents()).toEqual(['Flag', 'production', 'development']);
     await dialog.locator('.differences').getByText('variants · blue').waitFor();
     await dialog.locator('ins').getByText('100 %').waitFor();
@@ -80,7 +80,7 @@ describeInBrowser('a review with the effects on clients', () => {
   inFull('opens before the archive of a flag that is on, once', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('button', { name: 'Archive…' }).click();
-    const dialog = await isAskedInTable(page, 'checkout', /^on → gone −\d+$/, /^on → gone −\d+$/);
+    const dialog = await isAskedInTable(page, 'checkout', /^on → gone −[\d,]+$/, /^on → gone −[\d,]+$/);
     await dialog.locator('.differences').getByText('archived').waitFor();
     await dialog.getByRole('button', { name: 'Confirm: archive checkout' }).click();
     await page.getByText('This flag is archived').waitFor();
