@@ -17,7 +17,6 @@ const CUSTOMERS = Array.from({ length: 200 }, (_, index) => {
 }).join('\n');
 
 const flags = await createShop();
-const consumers = await startConsumers(flags);
 const app = express();
 const router = createFlagsRouter(flags, { auth: () => ({ name: 'ada' }) });
 app.use(router);
@@ -58,13 +57,8 @@ for (const colorScheme of SCHEMES) {
   await tab.goto(`${page}/flags/recommendations`);
   await tab.getByRole('list', { name: 'Steps of the rollout of recommendations' }).waitFor();
   await take(tab, `rollout-${colorScheme}`);
-  await tab.goto(`${page.replace('projects/default', 'administration')}`);
-  await tab.getByText('failing', { exact: true }).waitFor();
-  await tab.getByText('shop-backend').waitFor();
-  await take(tab, `administration-${colorScheme}`);
   await context.close();
 }
-for (const stop of consumers) await stop();
 const proposal = await addProposals(flags);
 for (const colorScheme of SCHEMES) {
   const { context, tab } = await open(colorScheme);
@@ -80,6 +74,17 @@ for (const colorScheme of SCHEMES) {
   await take(tab, `proposal-${colorScheme}`);
   await context.close();
 }
+// At the end, because every screen says that a consumer fails.
+const consumers = await startConsumers(flags);
+for (const colorScheme of SCHEMES) {
+  const { context, tab } = await open(colorScheme);
+  await tab.goto(page.replace('projects/default', 'administration'));
+  await tab.getByText('failing', { exact: true }).waitFor();
+  await tab.getByText('shop-backend').waitFor();
+  await take(tab, `administration-${colorScheme}`);
+  await context.close();
+}
+for (const stop of consumers) await stop();
 await disconnectBrowser();
 await closeSharedBrowser();
 server.closeAllConnections();

@@ -16,7 +16,12 @@ const FLAGS = [
 /** Returns the engine of the shop. Its changes lie in the past, its usage in the last day. */
 export async function createShop() {
   let clock = Date.now() - 14 * 24 * HOUR;
-  const flags = await createFlags({ storage: memoryStorage(), now: () => new Date(clock), runSchedules: 'elsewhere' });
+  const flags = await createFlags({
+    storage: memoryStorage(),
+    now: () => new Date(clock),
+    runSchedules: 'elsewhere',
+    usage: { instance: 'shop-1' },
+  });
   for (const [index, flag] of FLAGS.entries()) {
     clock += 20 * HOUR;
     await addFlag(flags, flag, index % 2 === 0 ? 'ada' : 'bob');

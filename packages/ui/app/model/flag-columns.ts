@@ -9,7 +9,7 @@ const MIN_NAME = 27;
 const NAME_PADDING = 1.5;
 const CHECK = 3;
 /** Holds a switch and its state. */
-const MIN_ENVIRONMENT = 6;
+const MIN_ENVIRONMENT = 6.5;
 const MAX_ENVIRONMENT = 11;
 /** The padding of a column, and the average width of a character: in the bold head, and in the small font of the audiences. */
 const PADDING = 1.2;

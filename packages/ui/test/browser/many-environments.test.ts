@@ -1,6 +1,7 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, startHost } from './host.js';
+import { outside } from './outside.js';
 
 const ENVIRONMENTS = ['development', 'integration', 'staging', 'production', 'demo'];
 /** From 7 to 98 characters. */
@@ -18,7 +19,7 @@ beforeAll(async () => {
     const flag = { project: 'default', flag: name };
     await host.flags.createFlag(flag, { name });
     for (const [at, environment] of ENVIRONMENTS.entries()) {
-      const rollout = [100, 0, 50][(index + at) % 3];
+      const rollout = [100, 0, 50][(index + at) % 3] ?? 0;
       const place = { ...flag, environment };
       const parameters = { rollout, stickiness: 'default', groupId: name };
       const segments = index < 4 ? [segment] : [];
@@ -88,7 +89,9 @@ describeInBrowser('many environments', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByText('All differences of 19 flags').click();
     await page.getByRole('dialog').locator('.differences li').nth(18).waitFor();
-    await page.setViewportSize({ width: 390, height: 844 });
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await outside(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 

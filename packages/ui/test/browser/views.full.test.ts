@@ -86,15 +86,6 @@ const STATES: readonly View[] = [
   ['a parent', 'projects/default/flags/old-banner', press('Add a parent'), 'dialog[open]'],
   ['the review of a switch', FLAG, (page) => page.getByRole('switch').last().click(), 'dialog[open] .effect b'],
   ['the question before a revert', FLAG, press(/^Revert: /), 'dialog[open]'],
-  [
-    'the review of several flags',
-    'projects/default',
-    async (page) => {
-      await page.getByLabel('Choose all flags of the list').check();
-      await page.getByRole('button', { name: 'Archive' }).click();
-    },
-    '.effects .loss',
-  ],
   ['a flag as it was', `${FLAG}?asOf=2100-01-01T00:00:00Z`, undefined, '.environment-card'],
   ['no such flag', 'projects/default/flags/nothing', undefined, '[role=alert]'],
   ['the users of the preview', `${FLAG}/production`, press('Edit the list'), 'dialog[open]'],
