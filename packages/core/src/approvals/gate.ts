@@ -85,10 +85,10 @@ export function createApprovalGate({ storage, replica }: GateOptions): ApprovalG
       else if (!isEmpty(await policyOf(unit))) await unit.touch(policyDocuments, APPROVAL_POLICY);
     },
     async assertApproved(decided, { bypass, approval }) {
-      if (bypass !== undefined || !mayNeedApproval(decided.unit)) return;
-      const change = await findGuarded(decided);
-      if (!change) return;
-      if (approval && (await approval(await toNeeded(replica, change)))) return;
+      const change = mayNeedApproval(decided.unit) ? await findGuarded(decided) : undefined;
+      if (!change) return false;
+      if (approval && (await approval(await toNeeded(replica, change)))) return false;
+      if (bypass !== undefined) return true;
       throw approvalRequired(Object.keys(change.lowered), change.guarded);
     },
     async findNeeded(decided) {

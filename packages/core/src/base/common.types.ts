@@ -55,8 +55,9 @@ export interface ChangeContext {
   /** Why: at most 1,000 characters. The event log and the history show it. */
   readonly reason?: string;
   /**
-   * Why the change does not wait for the approval that it needs: a text, not empty. The events of the change have the
-   * origin `bypass`, and this reason after the one of the change. API tokens cannot bypass.
+   * Why the change does not wait for the approval that it needs: a text, not empty. The events of the change then have the
+   * origin `bypass`, and this reason after the one of the change. Without effect on a change that needs no approval. API
+   * tokens cannot bypass.
    */
   readonly bypassApproval?: string;
   /**

@@ -132,13 +132,13 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
   });
   if (!decided || decided.unit.events.length === 0) return 'lost';
   if (await isCommitted(storage, set.context)) return toRepetition(set);
+  let admitted: SetRun;
   try {
-    await authorize(set.context, decided);
-    await gate?.assertApproved(decided, set.context);
+    admitted = await admit(environment, set, decided);
   } catch {
     return 'lost';
   }
-  return commit(environment, set, decided);
+  return commit(environment, admitted, decided);
 }
 
 /**
@@ -147,6 +147,21 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
  */
 async function authorize(context: SetContext, decided: DecidedSet): Promise<void> {
   if (context.authorize && decided.unit.events.length > 0) await context.authorize(await toPlannedSet(decided));
+}
+
+/** Asks `authorize` and the gate. Returns the set as it is recorded: as a bypass only if it does without an approval. */
+async function admit({ gate }: ChangeEnvironment, set: SetRun, decided: DecidedSet): Promise<SetRun> {
+  await authorize(set.context, decided);
+  const isBypassed = await gate?.assertApproved(decided, set.context);
+  return isBypassed ? { ...set, context: bypassing(set.context) } : set;
+}
+
+/** Returns the context of a set that does without an approval: with that origin, and with its reason after the given one. */
+export function bypassing<Context extends Pick<SetContext, 'reason' | 'bypass'>>(
+  context: Context,
+): Context & Required<Pick<SetContext, 'reason' | 'origin'>> {
+  const reason = [context.reason, context.bypass].filter((text) => text !== undefined && text !== '').join('\n');
+  return { ...context, origin: 'bypass', reason };
 }
 
 /**
@@ -165,9 +180,7 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun, isFirst: boo
   }
   if (await isCommitted(environment.storage, context)) return toRepetition(set);
   if (decided.unit.events.length > 0) {
-    await authorize(context, decided);
-    await gate?.assertApproved(decided, context);
-    return commit(environment, set, decided);
+    return commit(environment, await admit(environment, set, decided), decided);
   }
   return { id: null, at: set.at, actor: context.actor, documents: decided.unit };
 }

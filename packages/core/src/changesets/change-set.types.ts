@@ -107,7 +107,7 @@ export interface ActorOptions {
    * Called with every change, plan, preview, undo and import, before its commit. An error refuses it and reaches the
    * caller; nothing changes then. If another process changes one of the documents meanwhile, the change is decided
    * again, and `authorize` is called with the new documents. Not called if nothing would change. Other changes of the
-   * same documents wait for the result.
+   * same documents wait for the result. It stays on what `as` returns for another actor, and is called first there.
    *
    * @example
    * flags.as('ada', { authorize: ({ documents }) => assertMayChange('ada', documents) });

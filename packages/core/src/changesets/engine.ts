@@ -62,8 +62,11 @@ export interface ApprovalGate {
    * @param isFirst whether no earlier attempt has conflicted: the policy of the replica may be current
    */
   readonly enter: (unit: ChangeSetUnit, isFirst: boolean) => Promise<void>;
-  /** Called after {@link enter}. Rejects with `approval_required`, or as the approval of the context. */
-  readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass' | 'approval'>) => Promise<void>;
+  /**
+   * Called after {@link enter}. Resolves to whether an approval is missing and bypassed. Rejects with `approval_required`,
+   * or as the approval of the context.
+   */
+  readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass' | 'approval'>) => Promise<boolean>;
   /** Returns the approval that a decided set needs; undefined if it needs none. */
   readonly findNeeded: (decided: DecidedSet) => Promise<NeededApproval | undefined>;
 }
@@ -105,7 +108,7 @@ export interface SetContext extends Actor {
    * An error refuses the set.
    */
   readonly conclude?: ((unit: ChangeSetUnit, set: SetIdentity) => Awaitable<void>) | undefined;
-  /** Why the set does not wait for approval. */
+  /** Why the set does not wait for an approval that it needs. Without effect on a set that needs none. */
   readonly bypass?: string | undefined;
   /** Called after every decision that needs approval, before its commit. Absent: the set has no approval. */
   readonly approval?: SetApproval | undefined;

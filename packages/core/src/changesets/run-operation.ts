@@ -9,6 +9,7 @@ import { hasHistory } from '../kinds.js';
 import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { Token } from '../tokens/token.types.js';
 import type { ActorOptions, AuthorizeChanges, Person } from './change-set.types.js';
+import { bypassing } from './change-set-writer.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
 import {
   type InputOf,
@@ -178,7 +179,7 @@ export function toContext(
     ...(id !== undefined && hash && { repetition: { id: readChangeSetId(id), hash: hash.digest() } }),
     ...(actor !== undefined && { actor }),
     ...(reason !== undefined && { reason }),
-    ...bypass,
+    ...(bypass !== undefined && { bypass }),
   };
 }
 
@@ -188,13 +189,13 @@ function readReason(reason: unknown, path: string): string {
   throw invalidInput([{ message: `must be text of at most ${LIMITS.reason} characters`, path }]);
 }
 
-/** The reason of a bypass follows the one of the change. Both together obey the limit. */
-function readBypass(given: unknown, reason: string | undefined): Pick<SetContext, 'bypass' | 'origin' | 'reason'> {
+/** Returns why the set does not wait for approval. The reason of the change and this one together obey the limit. */
+function readBypass(given: unknown, reason: string | undefined): string {
   const path = '/bypassApproval';
   const bypass = readReason(given, path).trim();
   if (bypass === '') throw invalidInput([{ message: 'must say why the change cannot wait for approval', path }]);
-  const both = reason === undefined || reason === '' ? bypass : `${reason}\n${bypass}`;
-  return { bypass, origin: 'bypass', reason: readReason(both, path) };
+  readReason(bypassing({ reason, bypass }).reason, path);
+  return bypass;
 }
 
 /** The actor of changes: a name, and the API token if the actor uses one. */
@@ -227,15 +228,33 @@ function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
   throw invalidInput([{ message: 'must be a function', path: '/authorize' }]);
 }
 
-/** Returns the engine of an actor. It inherits the other members: a router creates one engine per request. */
-export function engineOf(shared: SharedEngine, actor: ActorIdentity): ChangeEngine {
+/**
+ * Returns the engine of an actor. It inherits the other members: a router creates one engine per request. The check of an
+ * engine that has one stays, whoever the actor is.
+ */
+export function engineOf(
+  shared: SharedEngine & Partial<Pick<ChangeEngine, 'authorize'>>,
+  identity: ActorIdentity,
+): ChangeEngine {
   const { writer } = shared;
+  const actor = { ...identity, authorize: bothOf(shared.authorize, identity.authorize) };
   return Object.assign(Object.create(shared) as SharedEngine, {
     run: (changes, context) => writer.run(changes, attribute(context, actor)),
     plan: async (changes, context) => writer.plan(changes, attribute(context, actor)),
     isCommitted: async (context) => writer.isCommitted(attribute(context, actor)),
     authorize: actor.authorize,
   } satisfies Omit<ChangeEngine, keyof SharedEngine>);
+}
+
+function bothOf(
+  first: AuthorizeChanges | undefined,
+  second: AuthorizeChanges | undefined,
+): AuthorizeChanges | undefined {
+  if (!first || !second) return first ?? second;
+  return async (planned) => {
+    await first(planned);
+    await second(planned);
+  };
 }
 
 /** Adds the engine's actor and its check to the context of a change set, unless the context has its own. */

@@ -75,7 +75,7 @@ export async function commitStart(
     reason: attributed.reason ?? null,
     approval,
   });
-  const origin = approval ?? `${KIND}/${given.id}`;
+  const origin = proposal ? `proposal/${proposal.id}` : `${KIND}/${given.id}`;
   const { documents = engine } = await engine.run(prepareStart(given, context.ifRevision), {
     ...attributed,
     origin,

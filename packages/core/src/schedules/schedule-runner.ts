@@ -239,8 +239,8 @@ export class ScheduleRunner implements ScheduleClock {
       ...(author.token && { actorToken: author.token }),
       reason: reason ?? undefined,
       origin: originOf(id),
-      bypass,
-      approval: async (needed) => (await approval?.(needed)) ?? false,
+      // The bypass was recorded when the schedule was made.
+      approval: async (needed) => bypass !== undefined || ((await approval?.(needed)) ?? false),
       authorize: (planned) => this.authorize(schedule, planned),
       conclude: async (unit, { id: changeSet, at }) => {
         await assertAuthor(unit, { author, what: 'schedule' }, this.engine.now());

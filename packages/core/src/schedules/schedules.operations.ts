@@ -3,6 +3,7 @@ import type { ChangeContext, ListPage, PageQuery } from '../base/common.types.js
 import { LIMITS } from '../base/limits.js';
 import { pageBounds, takePage } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
+import { bypassing } from '../changesets/change-set-writer.js';
 import { type ProposableChange, prepareAll } from '../changesets/change-sets.operations.js';
 import type { ChangeEngine, SetApproval } from '../changesets/engine.js';
 import { CHANGE_OPERATIONS, PROPOSAL_OPERATIONS } from '../changesets/operations.js';
@@ -59,7 +60,8 @@ export async function addSchedule(
   const context = toContext({ actor, reason, bypassApproval }, undefined);
   const given = readSchedule(engine, changes, options, { ...context, proposal: proposal?.id });
   const isRepeated = options.id !== undefined && (await engine.read(scheduleDocuments, given.id)) !== undefined;
-  const planned = isRepeated ? undefined : await planSchedule(engine, given, proposal?.approval);
+  const { planned, isBypassed = false } = isRepeated ? {} : await planSchedule(engine, given, proposal?.approval);
+  const attributed = isBypassed ? bypassing(context) : context;
   const change: PreparedChange = {
     subject: { kind: KIND, id: given.id },
     op: proposal ? 'applyProposal' : 'createSchedule',
@@ -69,7 +71,7 @@ export async function addSchedule(
       const existing = await unit.read(scheduleDocuments, given.id);
       if (existing) return rules.assertRepeated(existing.state, { ...given, author });
       if (!planned) throw scheduleNotFound(given.id);
-      const schedule: ScheduleState = { ...planned, author };
+      const schedule: ScheduleState = { ...planned, reason: attributed.reason ?? null, author };
       // The event does not have the changes, so it cannot create the document.
       await unit.put(scheduleDocuments, given.id, schedule);
       await unit.apply(scheduleDocuments, given.id, rules.createSchedule(schedule));
@@ -77,7 +79,7 @@ export async function addSchedule(
     },
     result: () => undefined,
   };
-  const { documents = engine } = await engine.run([change], context);
+  const { documents = engine } = await engine.run([change], attributed);
   const schedule = await findSchedule(documents.read, given.id);
   if (schedule.state === 'pending') engine.schedules.expect(schedule.id, Date.parse(schedule.at));
   return { schedule, documents };
@@ -149,16 +151,17 @@ async function planSchedule(
   engine: ChangeEngine,
   given: GivenSchedule,
   approval: SetApproval | undefined,
-): Promise<Omit<ScheduleState, 'author'>> {
+): Promise<{ readonly planned: Omit<ScheduleState, 'author'>; readonly isBypassed: boolean }> {
   assertAhead(given, engine.now());
   const bytes = Buffer.byteLength(JSON.stringify(given.changes));
   if (bytes > LIMITS.documentBytes) throw documentTooLarge({ kind: KIND, id: given.id }, bytes, undefined);
   const prepared = await prepareScheduled(engine, given);
   const decided = await engine.plan(prepared);
-  await engine.gate.assertApproved(decided, { bypass: given.bypass, approval });
+  const isBypassed = await engine.gate.assertApproved(decided, { bypass: given.bypass, approval });
   const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
   await assertRoom(engine, bytes);
-  return { v: 1, state: 'pending', ...given, ...scopeOf(given.changes, decided), bytes, ...(contents && { contents }) };
+  const scope = scopeOf(given.changes, decided);
+  return { planned: { v: 1, state: 'pending', ...given, ...scope, bytes, ...(contents && { contents }) }, isBypassed };
 }
 
 /** Prepares the changes of a schedule. Their new ids follow from its id, or from that of its proposal. */

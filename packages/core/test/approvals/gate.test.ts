@@ -112,6 +112,19 @@ onEveryStorage((start, share) => {
       await expectRefusal(flags, 'forbidden', () => flags.as(token).reviveFlag(CHECKOUT, BYPASS));
     });
 
+    it('a bypass has no effect on a change that needs no approval', async () => {
+      const flags = await protect(await start());
+      await flags.updateFlag(CHECKOUT, { description: 'Text' }, { reason: 'Typo', ...BYPASS });
+      await flags.createSegment({ name: 'vip', constraints: [] }, BYPASS);
+      await flags.disable(PRODUCTION, BYPASS);
+      const { items } = await flags.listEvents({ limit: 3 });
+      expect(items.map(({ origin, reason }) => [origin, reason])).toEqual([
+        [null, null],
+        [null, null],
+        [null, 'Typo'],
+      ]);
+    });
+
     it('a set, an undo and an import can bypass too', async () => {
       const flags = await protect(await start());
       const set = await flags.apply([{ op: 'addStrategy', ref: PRODUCTION, input: ON }], BYPASS);

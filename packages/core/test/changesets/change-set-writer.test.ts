@@ -446,6 +446,15 @@ describe('the check of an actor', () => {
     expect(await ada.importDefinitions({ version: 1 })).toMatchObject({ changeSet: null });
   });
 
+  it('stays for every further actor, and can only be added to', async () => {
+    const { flags } = await openTwo();
+    const asked: string[] = [];
+    const ada = flags.as('ada', { authorize: () => void asked.push('first') });
+    await ada.as('grace').updateFlag(CHECKOUT, { stale: true });
+    await ada.as('grace', { authorize: () => void asked.push('second') }).updateFlag(CHECKOUT, { stale: false });
+    expect(asked).toEqual(['first', 'first', 'second']);
+  });
+
   it('is called again with the current documents if the first ones were outdated', async () => {
     const { flags, other } = await openTwo();
     await other.updateFlag(CHECKOUT, { description: 'by another' });

@@ -21,7 +21,7 @@ import {
   slicesOf,
 } from '../messages/json.js';
 import { type FlagsReply, inSlices, textReply } from '../messages/reply.js';
-import { type FlagsRequest, urlOf } from '../messages/request.js';
+import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
 import { entityTag, namesTag, revisionsIn, tagOfGenerated } from '../messages/tags.js';
 import type { FlagsSource } from '../source.js';
 import { flagTag, flagToWire } from '../wire/flag.js';
@@ -31,7 +31,7 @@ import { type BodyRoom, type BodyStay, SHORT_BODY } from './body-room.js';
 import type { ResponseCache } from './caching.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
 import { idOf, keyIn, textIn } from './headers.js';
-import { checkPermission, permissionOf, readOrCheck } from './permission.js';
+import { checkPermission, createBypassCheck, permissionOf, readOrCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
 import {
   BYPASS_HEADER,
@@ -168,10 +168,7 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
     }
   }
 
-  /**
-   * Adds what only handlers of an engine need. A bypass needs its own permission: in the project of the path here, in those
-   * that a body names in their handlers.
-   */
+  /** Adds what only handlers of an engine need. A bypass asks for its own permission before each commit. */
   async function engineRequest(
     { request, params, principal, project = null }: Exchange,
     sdkRequest: SdkRequest,
@@ -180,16 +177,13 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     const reason = takesReason ? textIn(request, REASON_HEADER) : undefined;
-    const bypassApproval = takesReason ? textIn(request, BYPASS_HEADER) : undefined;
-    if (bypassApproval !== undefined) {
-      if (!takesBypass(route)) throw invalidInput([{ message: `${BYPASS_HEADER} is not supported here`, path: '' }]);
-      if (route.permissionBy === undefined) await principal.check('bypassApproval', project);
-    }
+    const bypassApproval = textIn(request, BYPASS_HEADER);
+    const authorize = bypassApproval === undefined ? undefined : createBypassCheck(principal);
     const id = takesReason ? idOf(request, route) : undefined;
     return {
       ...sdkRequest,
       services: all,
-      flags: flags.as(principal.actor),
+      flags: flags.as(principal.actor, authorize && { authorize }),
       project,
       // Usage and events may be of a flag that no longer exists, so only handlers that read it need one.
       get ref() {
@@ -302,7 +296,13 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
   async function checked({ request, params, principal }: Exchange): Promise<string | null> {
     if (!engine) return principal.check(permissionOf(route), null).then(() => null);
     const repeated = route.projectOf && isRepeatable(route) ? keyIn(request) : undefined;
-    return checkPermission(route, { flags: engine.flags, params, principal, repeated });
+    const bypasses = Boolean(headerOf(request, BYPASS_HEADER.toLowerCase()));
+    const isRefused = bypasses && !takesBypass(route);
+    const asked = { flags: engine.flags, params, principal, repeated, bypasses: bypasses && !isRefused };
+    const project = await checkPermission(route, asked);
+    if (isRefused)
+      throw invalidInput([{ message: `${BYPASS_HEADER} is not supported here: no approval can concern it`, path: '' }]);
+    return project;
   }
 
   return async ({ request, params, principal }) => {

@@ -1,4 +1,12 @@
-import { type Flags, isFlagsError } from '@flags/core';
+import {
+  type AuthorizeChanges,
+  type Flags,
+  isFlagsError,
+  type PlannedDocument,
+  type PlannedEvent,
+  type Schedule,
+} from '@flags/core';
+import { paced, projectsOf } from '@flags/core/integration';
 import type { Principal } from '../auth/permissions.js';
 import { firstPermittedProject } from '../auth/permissions.js';
 import type { Action } from '../auth/roles.js';
@@ -18,16 +26,24 @@ interface PermissionRequest {
   readonly principal: Principal;
   /** The change set that the request may repeat. */
   readonly repeated?: string | undefined;
+  /** Whether the request asks to do without an approval. */
+  readonly bypasses: boolean;
 }
 
-/** Checks the permission of a request, unless its body names the project. Resolves to the project of the check. */
+/**
+ * Checks the permission of a request, and that of a bypass, unless its body names the project. Resolves to the project of
+ * the check. {@link createBypassCheck} checks a bypass in all projects of the changes.
+ */
 export async function checkPermission(
   route: Route,
-  { flags, params, principal, repeated }: PermissionRequest,
+  { flags, params, principal, repeated, bypasses }: PermissionRequest,
 ): Promise<string | null> {
   if (route.permissionBy === 'anyProject') return firstPermittedProject(permissionOf(route), principal, flags);
   const project = params.projectId ?? (route.projectOf ? await locate(route.projectOf) : null);
-  if (route.permissionBy === undefined && !route.isOpen) await principal.check(permissionOf(route), project);
+  if (route.permissionBy === undefined && !route.isOpen) {
+    await principal.check(permissionOf(route), project);
+    if (bypasses) await principal.check('bypassApproval', project);
+  }
   return project;
 
   /** A repeated request is about the project of the first one: it may have deleted the flag or segment. */
@@ -70,4 +86,55 @@ export async function readOrCheck(route: Route, principal: Principal, read: () =
     if (isAboutBody && route.permissionBy === 'handler') await principal.check(permissionOf(route), null);
     throw error;
   }
+}
+
+/**
+ * Returns the check of the changes of a request that bypasses approval: its permission, in every project that they touch.
+ * The content of a new project needs the permission for the instance, as the project does.
+ */
+export function createBypassCheck(principal: Pick<Principal, 'check'>): AuthorizeChanges {
+  return async ({ documents }) => {
+    const created = projectsCreatedBy(documents);
+    const touched = new Set<string | null>();
+    for await (const document of paced(documents)) {
+      for (const event of document.events) for (const project of projectsOfEvent(event, document)) touched.add(project);
+    }
+    for (const project of touched) {
+      if (project === null || !created.has(project)) await principal.check('bypassApproval', project);
+    }
+  };
+}
+
+/**
+ * Returns the projects that need the permission for an event. A new project is about the instance. Without an operation
+ * these are also the projects of the document, because the event may be one step of a move.
+ */
+export function projectsOfEvent(event: PlannedEvent, document: PlannedDocument): ReadonlySet<string | null> {
+  if (event.type === 'project-created') return new Set([null]);
+  if (document.kind === 'schedule' || document.kind === 'proposal') return projectsIn(document);
+  const own = projectsOf([event]);
+  return event.op === undefined ? new Set([...own, ...projectsOfDocument(document)]) : own;
+}
+
+/** A schedule or a proposal of several projects has events without a project. */
+function projectsIn({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
+  return new Set((after as Pick<Schedule, 'projects'>).projects);
+}
+
+/** Returns the projects of a document before and after its changes. */
+export function projectsOfDocument({
+  kind,
+  id,
+  before,
+  after,
+}: Omit<PlannedDocument, 'events'>): ReadonlySet<string | null> {
+  if (kind === 'project') return new Set([id]);
+  const states = [before, after].filter((state) => state !== null) as readonly { readonly project?: string | null }[];
+  return new Set(states.map(({ project = null }) => project));
+}
+
+/** Returns the projects that a decided set creates. */
+export function projectsCreatedBy(documents: readonly PlannedDocument[]): ReadonlySet<string> {
+  const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
+  return new Set(created.map(({ id }) => id));
 }

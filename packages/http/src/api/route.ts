@@ -397,17 +397,22 @@ export const REASON_HEADER = 'X-Change-Reason';
 /** Why the change does not wait for approval, percent-encoded. */
 export const BYPASS_HEADER = 'X-Bypass-Approval';
 
+/** What no approval can concern. The pipeline asks for the permission `bypassApproval` on every other route that writes. */
 const WITHOUT_BYPASS: ReadonlySet<string> = new Set<Action>([
   'createToken',
   'rotateToken',
   'deleteToken',
+  'addMember',
+  'changeMemberRole',
+  'removeMember',
+  'cancelSchedule',
   'createProposal',
   'decideProposal',
   'withdrawProposal',
   'applyProposal',
 ]);
 
-/** Whether a route may do without the approval that its change needs. */
+/** Whether a route takes the header of a bypass: the change may do without the approval that it needs. */
 export function takesBypass(route: Route): boolean {
   return isLogged(route) && !WITHOUT_BYPASS.has(route.permission ?? route.action);
 }

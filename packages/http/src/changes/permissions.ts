@@ -1,18 +1,9 @@
-import type {
-  AuthorizeChanges,
-  Change,
-  ChangeSet,
-  ErrorDetail,
-  Flags,
-  PlannedDocument,
-  PlannedEvent,
-  PlannedSet,
-  Schedule,
-} from '@flags/core';
+import type { AuthorizeChanges, Change, ChangeSet, ErrorDetail, Flags, PlannedEvent, PlannedSet } from '@flags/core';
 import { LIMITS } from '@flags/core';
 import { CHANGE_OPERATIONS, describeEvent, paced, projectsOf } from '@flags/core/integration';
 import type { ChangeOperationName } from '@flags/core/types';
 import { projectIn } from '../api/body.js';
+import { projectsCreatedBy, projectsOfEvent } from '../api/permission.js';
 import type { RouteRequest } from '../api/route.js';
 import type { Action } from '../auth/roles.js';
 import { invalidInput } from '../messages/errors.js';
@@ -45,12 +36,11 @@ type Ask = (action: Action, project: string | null) => Promise<void>;
 type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
 
 /** Checks the permissions of the changes of a request, each once. A dry run ends with its client. */
-export function createAsking(request: Asker & Pick<RouteRequest, 'sent' | 'context'>, needs: Needs): Asking {
+export function createAsking(request: Asker & Pick<RouteRequest, 'sent'>, needs: Needs): Asking {
   const ask = createAsk(request.principal);
-  const bypasses = request.context.bypassApproval !== undefined;
   const flags = authorized(request, async (planned) => {
     if (needs.isDryRun) request.sent.signal?.throwIfAborted();
-    await askForPlanned(planned, { ...needs, ask, bypasses });
+    await askForPlanned(planned, { ...needs, ask });
   });
   return { ...needs, ask, flags };
 }
@@ -129,13 +119,12 @@ function findReferenceIssues({ op, ref }: AnyChange, path: string): readonly Err
  */
 async function askForPlanned(
   { documents, segmentUses }: PlannedSet,
-  { ask, action, isDryRun, ownsNewProjects, bypasses }: Omit<Asking, 'flags'> & { readonly bypasses: boolean },
+  { ask, action, isDryRun, ownsNewProjects }: Omit<Asking, 'flags'>,
 ): Promise<void> {
   const exempt = projectsCreatedBy(ownsNewProjects ? documents : []);
-  const bypass: readonly Action[] = bypasses ? ['bypassApproval'] : [];
   for await (const document of paced(documents)) {
     for (const event of document.events) {
-      const actions = isDryRun ? [action] : [action, ...actionsOf(event), ...bypass];
+      const actions = isDryRun ? [action] : [action, ...actionsOf(event)];
       for (const project of projectsOfEvent(event, document)) {
         if (project !== null && exempt.has(project)) continue;
         for (const one of actions) await ask(one, project);
@@ -190,38 +179,4 @@ function isLive(flag: unknown): boolean {
     readonly environments: readonly { readonly enabled: boolean }[];
   };
   return !archived && environments.some(({ enabled }) => enabled);
-}
-
-/**
- * Returns the projects that need the permission for an event. A new project is about the instance. Without an operation
- * these are also the projects of the document, because the event may be one step of a move.
- */
-function projectsOfEvent(event: PlannedEvent, document: PlannedDocument): ReadonlySet<string | null> {
-  if (event.type === 'project-created') return new Set([null]);
-  if (document.kind === 'schedule' || document.kind === 'proposal') return projectsIn(document);
-  const own = projectsOf([event]);
-  return event.op === undefined ? new Set([...own, ...projectsOfDocument(document)]) : own;
-}
-
-/** A schedule or a proposal of several projects has events without a project. */
-function projectsIn({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
-  return new Set((after as Pick<Schedule, 'projects'>).projects);
-}
-
-/** Returns the projects of a document before and after its changes. */
-export function projectsOfDocument({
-  kind,
-  id,
-  before,
-  after,
-}: Omit<PlannedDocument, 'events'>): ReadonlySet<string | null> {
-  if (kind === 'project') return new Set([id]);
-  const states = [before, after].filter((state) => state !== null) as readonly { readonly project?: string | null }[];
-  return new Set(states.map(({ project = null }) => project));
-}
-
-/** Returns the projects that a decided set creates. */
-export function projectsCreatedBy(documents: readonly PlannedDocument[]): ReadonlySet<string> {
-  const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
-  return new Set(created.map(({ id }) => id));
 }

@@ -12,18 +12,12 @@ import type {
   PlannedDocument,
 } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
+import { projectsCreatedBy, projectsOfDocument } from '../api/permission.js';
 import { inputParameters } from '../api/query.js';
 import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
 import { createProjectFilter, type ProjectFilter } from '../auth/permissions.js';
 import { describeActors } from '../auth/users.js';
-import {
-  askForChanges,
-  askForCommitted,
-  askForUndo,
-  createAsking,
-  projectsCreatedBy,
-  projectsOfDocument,
-} from '../changes/permissions.js';
+import { askForChanges, askForCommitted, askForUndo, createAsking } from '../changes/permissions.js';
 import {
   BODIES,
   changeSetSchema,

@@ -24,6 +24,7 @@ import {
   timestamp,
   version,
 } from '../wire/schema.js';
+import { withoutUndefined } from './changes.js';
 import { PROJECT, SEGMENTS } from './paths.js';
 
 /*
@@ -351,8 +352,8 @@ export const toolRoutes: readonly Route[] = [
     async handle({ flags, ref, body, context }) {
       const { features, stale } = unchecked<StaleFlags>(body);
       const changes = features.map((flag) => ({ op: 'updateFlag', ref: { ...ref, flag }, input: { stale } }) as const);
-      const { id, reason } = context;
-      await flags.apply(changes, { ...(id !== undefined && { id }), ...(reason !== undefined && { reason }) });
+      const { id, reason, bypassApproval } = context;
+      await flags.apply(changes, withoutUndefined({ id, reason, bypassApproval }));
     },
   }),
 ];
