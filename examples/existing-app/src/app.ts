@@ -4,11 +4,11 @@ import { createFlagsUi } from '@flags/ui';
 import express, { type Express, type RequestHandler } from 'express';
 import session from 'express-session';
 import helmet from 'helmet';
-import { logIn, userNamed } from './users.js';
+import { logIn, userWithId } from './users.js';
 
 declare module 'express-session' {
   interface SessionData {
-    userName?: string;
+    userId?: number;
   }
 }
 
@@ -27,15 +27,19 @@ export function createApp(flags: Flags, sessionSecret: string): Express {
     }),
   );
 
-  app.post('/login', (request, response) => {
+  app.post('/login', (request, response, next) => {
     const user = logIn(request.body?.name, request.body?.password);
     if (user === undefined) {
       response.status(401).json({ message: 'Wrong name or password.' });
       return;
     }
-    request.session.userName = user.name;
-    if (request.is('urlencoded')) response.redirect(303, pathOnly(request.body.return));
-    else response.json({ name: user.name });
+    // A new id: somebody else may know the one from before the login.
+    request.session.regenerate((error) => {
+      if (error) return next(error);
+      request.session.userId = user.id;
+      if (request.is('urlencoded')) response.redirect(303, pathOnly(request.body.return));
+      else response.json({ name: user.name });
+    });
   });
 
   app.get('/login', (request, response) => {
@@ -62,7 +66,7 @@ function pathOnly(target: unknown): string {
 /** The flags' API for every logged-in user. The event log names the user who made a change. */
 function flagsRouter(flags: Flags): RequestHandler {
   return createFlagsRouter(flags, {
-    auth: (request) => userNamed(request.session.userName),
+    auth: (request) => userWithId(request.session.userId),
     authorize: (user, action) => roles[user.role](action),
   });
 }

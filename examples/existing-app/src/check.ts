@@ -16,6 +16,14 @@ await check('nobody gets in without a session', async () => {
   assert.equal((await fetch(origin + features)).status, 401);
 });
 
+await check('a login gets a session of its own, and ends the one from before', async () => {
+  const before = await logIn('charles', 'babbage');
+  const after = await logIn('ada', 'lovelace', before);
+  assert.notEqual(after, before);
+  assert.equal((await fetch(origin + features, { headers: { cookie: before } })).status, 401);
+  assert.equal((await fetch(origin + features, { headers: { cookie: after } })).status, 200);
+});
+
 await check('an editor creates a flag, in her own name', async () => {
   const call = await callerNamed('ada', 'lovelace');
   assert.equal((await call('POST', features, { name: 'checkout' })).status, 201);
@@ -112,11 +120,17 @@ async function check(fact: string, body: () => Promise<void>): Promise<void> {
   console.log(`ok: ${fact}`);
 }
 
+/** Returns the cookie of the session. */
+async function logIn(name: string, password: string, cookie = ''): Promise<string> {
+  const headers = { 'content-type': 'application/json', cookie };
+  const login = await fetch(`${origin}/login`, { method: 'POST', headers, body: JSON.stringify({ name, password }) });
+  return String(login.headers.get('set-cookie')?.split(';')[0]);
+}
+
 /** Logs in, and returns a function that sends requests within that session. */
 async function callerNamed(name: string, password: string) {
   const headers = { 'content-type': 'application/json' };
-  const login = await fetch(`${origin}/login`, { method: 'POST', headers, body: JSON.stringify({ name, password }) });
-  const cookie = String(login.headers.get('set-cookie')?.split(';')[0]);
+  const cookie = await logIn(name, password);
   return (method: string, path: string, body?: unknown) =>
     fetch(origin + path, {
       method,

@@ -182,7 +182,7 @@ export class Flags<Own extends string = never>
    * context names another one. For an API token, the log records its name, id and kind. Cheap: call it per request.
    *
    * @param actor a name, a person with an id that stays when the name changes, or the token that `verifyToken` returns
-   * @throws FlagsError `invalid_input` for options of the wrong type
+   * @throws FlagsError `invalid_input` for an id or options of the wrong type
    * @example
    * await flags.as('ada@example.org').enable({ project: 'default', flag: 'checkout', environment: 'production' });
    */

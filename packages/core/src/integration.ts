@@ -32,7 +32,7 @@ export {
   PROPOSAL_OPERATIONS,
   type ResultOf,
 } from './changesets/operations.js';
-export type { ChangeArguments } from './changesets/run-operation.js';
+export { type ChangeArguments, readPersonId } from './changesets/run-operation.js';
 export type { ImportedChangeSet } from './definitions/definition.types.js';
 // Errors
 export { shortenMessage } from './errors.js';

@@ -84,8 +84,8 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
    */
   readonly describeUsers?: DescribeUsers;
   /**
-   * Receives every error for which the router itself replies with 500 or above, before the reply, and failures of
-   * `describeUsers`.
+   * Receives every error for which the router itself replies with 500 or above, before the reply, failures of
+   * `describeUsers`, and actors of `auth` whose name or id has a wrong type (`invalid_input`).
    *
    * Such errors mean that the storage is busy or unavailable. Log them: the reply contains only the message, the error
    * also its `cause`. Errors of this function go to your application's error handler, as do all defects.

@@ -97,8 +97,11 @@ export type AuthorizeChanges = (planned: PlannedSet) => Awaitable<void>;
 /** A person who makes changes. */
 export interface Person {
   readonly name: string;
-  /** An id that stays when the name changes. Approvals compare people by it, and by name without one. */
-  readonly id?: string | undefined;
+  /**
+   * An id that stays when the name changes, as text or a finite number: 7 and `'7'` are one person. Approvals compare
+   * people by it, and by name without one.
+   */
+  readonly id?: string | number | undefined;
 }
 
 /** Options of `flags.as`. */

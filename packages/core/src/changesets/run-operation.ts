@@ -215,10 +215,24 @@ export function toIdentity(
 ): ActorIdentity {
   const authorize = options === undefined ? undefined : readAuthorize(options);
   if (typeof actor !== 'object' || actor === null) return { name: actor, authorize };
-  const { name, id } = actor;
-  if (typeof id !== 'string') return { name, authorize };
+  const { name } = actor;
+  const id = readPersonId(actor.id);
+  if (id === undefined) return { name, authorize };
   const kind = 'kind' in actor ? actor.kind : undefined;
   return typeof kind === 'string' ? { name, token: { id, kind }, authorize } : { name, userId: id, authorize };
+}
+
+/**
+ * Returns the id of a person as text; undefined for a person without one. Every entry converts ids by it: 7 and `'7'` are
+ * one person.
+ *
+ * @throws FlagsError `invalid_input` for another type. Without it, people would silently be compared by name
+ */
+export function readPersonId(id: unknown): string | undefined {
+  if (id === undefined || typeof id === 'string') return id;
+  if (typeof id === 'number' && Number.isFinite(id)) return `${id}`;
+  const message = 'must be text or a finite number: convert it, as in String(user.id), or leave it out';
+  throw invalidInput([{ message, path: '/id' }]);
 }
 
 function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {

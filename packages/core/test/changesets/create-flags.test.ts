@@ -381,6 +381,13 @@ describe('a method call with arguments of wrong types', () => {
     ['projectOf', ['checkout'], 'as in projectOf({ flag })'],
     ['as', ['ada', 'authorize'], 'the options of as must be an object'],
     ['as', ['ada', { authorize: true }], '/authorize must be a function'],
+    ...[10n, Number.NaN, Infinity, null, true, {}, ['u-1'], Symbol('u-1'), () => 'u-1'].map(
+      (id): [string, readonly unknown[], string] => [
+        'as',
+        [{ name: 'ada', id }],
+        '/id must be text or a finite number',
+      ],
+    ),
     ['onImpression', [], 'A listener must be a function'],
     ...EVALUATION.map((method): [string, readonly unknown[], string] => {
       return [method, ['checkout', {}, 'production'], 'the options of an evaluation must be an object'];

@@ -3,7 +3,7 @@ import { type FlagsError, isFlagsError } from '@flags/core';
 import { type Authentication, admitOutsiders } from '../auth/auth.js';
 import type { Cors, HostCheck } from '../auth/origin.js';
 import type { Access } from '../auth/permissions.js';
-import { errorReply, HttpError, invalidInput, toErrorObject } from '../messages/errors.js';
+import { errorReply, HttpError, InvalidActor, invalidInput, toErrorObject } from '../messages/errors.js';
 import { type FlagsReply, toFlagsReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
 import { DEPTH_HEADER, type FollowedSource } from '../source.js';
@@ -89,6 +89,7 @@ export function createApi<Native>({
     const found = findRoutes(request.path).find(({ route }) => route.method === request.method);
     if (isAbort(error, request)) return { status: CLIENT_GONE, headers: {} };
     const reply = errorReply(error, { route: found?.route, params: decodeParams(request.path, found?.params ?? {}) });
+    if (error instanceof InvalidActor) onError(error.report, request.native);
     if (reply === undefined) throw error;
     if (reply.status >= 500 && isFlagsError(error)) onError(error, request.native);
     return reply;

@@ -1,7 +1,7 @@
 import type { Token, TokenKind } from '@flags/core';
-import { isApiToken } from '@flags/core/integration';
+import { isApiToken, readPersonId } from '@flags/core/integration';
 import type { Person } from '@flags/core/types';
-import { HostFault, HttpError } from '../messages/errors.js';
+import { HostFault, HttpError, InvalidActor } from '../messages/errors.js';
 import { type FlagsRequest, headerOf } from '../messages/request.js';
 import type { FlagsSource } from '../source.js';
 import { createOriginCheck } from './origin.js';
@@ -65,14 +65,25 @@ function identifyByHost<Native>(
   return async (request, access) => {
     const actor = await callHost(() => authenticate(request.native));
     if (actor === null || actor === undefined) throw unauthenticated('Sign in first.');
-    if (typeof actor.name !== 'string' || actor.name === '') {
-      throw new TypeError(`${caller}: auth must return an actor with a name, or null.`);
-    }
+    assertActor(actor, caller);
     if (!isApiToken(actor)) return { actor, scope: EVERYTHING };
     const identity = identityOf(actor, access);
     const sent = await tokenIn(request, access, flags);
     return sent?.id === actor.id ? identityOf(actor, access, true) : identity;
   };
+}
+
+/** Throws unless the host has returned an actor. `flags.as` converts its id. */
+function assertActor({ name, id }: Actor, caller: string): void {
+  if (typeof name !== 'string' || name === '') {
+    throw new InvalidActor(`${caller}: auth must return an actor with a name, or null.`);
+  }
+  try {
+    readPersonId(id);
+  } catch {
+    const needed = 'text or a finite number: convert it, as in String(user.id), or leave it out';
+    throw new InvalidActor(`${caller}: the id of the actor that auth returns must be ${needed}.`);
+  }
 }
 
 /** Calls a host function. Wraps its errors in `HostFault`. */
@@ -163,9 +174,9 @@ function assertPerson(actor: Actor, action: Action): void {
   throw new HttpError('forbidden', `${who} may not ${action}. ${needed}`);
 }
 
-/** Returns a user of the host by name, and by id if it has one. */
-function personOf({ name, id }: Actor): string | Person {
-  return typeof id === 'string' || typeof id === 'number' ? { name, id: `${id}` } : name;
+/** Returns a user of the host by name and id, without its other members. */
+function personOf({ name, id }: Actor): Person {
+  return { name, id };
 }
 
 /** A caller that authentication refuses. */
@@ -213,8 +224,12 @@ type Identify<Native> = (request: FlagsRequest<Native>, access: Access) => Promi
 export interface Actor {
   /** The author of changes in the event log; not empty. */
   readonly name: string;
-  /** An id that stays when the name changes. Approvals compare people by it, and by name without one. */
-  readonly id?: unknown;
+  /**
+   * An id that stays when the name changes, as text or a finite number: 7 and `'7'` are one person. Approvals compare
+   * people by it, and by name without one. Any other type is a defect of your function: the request gets a 500, and
+   * `onError` the error.
+   */
+  readonly id?: string | number | undefined;
 }
 
 /**

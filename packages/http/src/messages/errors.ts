@@ -123,6 +123,17 @@ export class HostFault extends Error {
   }
 }
 
+/** A function of the host has returned a wrong actor. `onError` gets the report, and the host a `TypeError`. */
+export class InvalidActor extends HostFault {
+  readonly report: FlagsError;
+
+  constructor(message: string) {
+    const thrown = new TypeError(message);
+    super(thrown);
+    this.report = new FlagsError('invalid_input', message, undefined, { cause: thrown });
+  }
+}
+
 /** Wraps values that are not objects. Express treats some thrown values (undefined, `'router'`) as its own signals. */
 export function toErrorObject(error: unknown): object {
   if (error instanceof HostFault) return toErrorObject(error.thrown);

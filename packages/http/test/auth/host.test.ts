@@ -3,7 +3,13 @@ import { BUILT_IN_STRATEGIES, CHANGE_OPERATIONS } from '@flags/core/integration'
 import express, { type Request } from 'express';
 import request from 'supertest';
 import { extent } from '../../../../test/extent.js';
-import { type Action, createFlagsRouter, type FlagsRouterOptions, isApiToken } from '../../../express/src/index.js';
+import {
+  type Action,
+  type Actor,
+  createFlagsRouter,
+  type FlagsRouterOptions,
+  isApiToken,
+} from '../../../express/src/index.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { VERSION } from '../../src/routes/session.js';
 import { read } from '../docs/documents.js';
@@ -290,6 +296,46 @@ describe('sessions', () => {
     it('may have a kind property', async () => {
       const { app } = await createHostApp({ router: { auth: () => ({ name: 'Ada', kind: 'frontend', id: '7' }) } });
       await request(app).get(FLAGS).expect(200);
+    });
+
+    it.each<[string, unknown]>([
+      ['a bigint', 10n],
+      ['an object, such as an ObjectId', { toString: () => 'u-1' }],
+      ['null', null],
+      ['a boolean', true],
+      ['NaN', Number.NaN],
+      ['infinite', Infinity],
+    ])('whose id is %s is an error of the host, and not compared by name', async (_type, id) => {
+      const reported: FlagsError[] = [];
+      const user = (): Actor => ({ name: 'Ada', id: id as string });
+      const { app, flags, faults } = await createHostApp({
+        router: { auth: user, onError: (error) => void reported.push(error) },
+      });
+      await request(app).post(FLAGS).send({ name: 'checkout' }).expect(500);
+      expect(faults).toEqual([expect.any(TypeError)]);
+      expect(reported).toMatchObject([{ code: 'invalid_input', message: expect.stringMatching(/String\(user\.id\)/) }]);
+      expect((await flags.listFlags({ project: 'default' })).items).toEqual([]);
+    });
+
+    it.each<[string, string | number, string | number]>([
+      ['a number, and later text', 7, '7'],
+      ['text, and later a number', '-1.5', -1.5],
+    ])('is one person by an id that is %s, here and in the typed API', async (_types, first, later) => {
+      let actor: Actor = { name: 'Ada', id: first };
+      const { app, flags } = await createHostApp({ router: { auth: () => actor } });
+      const schedule = { changes: [{ op: 'updateProject', ref: { project: 'default' }, input: { name: 'New' } }] };
+      const { body } = await request(app)
+        .post('/api/admin/proposals')
+        .send({ ...schedule, reason: 'New' })
+        .expect(201);
+      actor = { name: 'Ada Miller', id: later };
+      const approval = await request(app).post(`/api/admin/proposals/${body.id}/approve`).expect(409);
+      expect(approval.body.code).toBe('own_proposal');
+      for (const id of [first, later]) {
+        const own = flags.as({ name: 'Ada Byron', id }).approveProposal({ proposal: body.id });
+        await expect(own).rejects.toMatchObject({ code: 'own_proposal' });
+      }
+      await flags.as({ name: 'Ada', id: 8 }).approveProposal({ proposal: body.id });
     });
   });
 });
