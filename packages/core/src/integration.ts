@@ -107,7 +107,7 @@ export {
   resolveSwitch,
   resolveVariant,
 } from './openfeature/resolution.js';
-export type { OpenFeatureContext } from './openfeature/values.js';
+export { type OpenFeatureContext, toProperties } from './openfeature/values.js';
 // Options
 export { createErrorReporter, createSettings } from './options.js';
 export { ROLLOUT_STATES } from './rollouts/rollout.js';

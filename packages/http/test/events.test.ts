@@ -412,7 +412,7 @@ describe('events on the wire', () => {
         expect(body.totalEvents).toBe(20);
         seen.push(...body.events.map(({ featureName }: { featureName: string }) => featureName));
         pages += 1;
-        path = nextIn(headers.link);
+        path = nextIn(headers.link, path);
       }
       expect(seen).toEqual(names.toReversed());
       expect(pages).toBe(7);
@@ -431,7 +431,7 @@ describe('events on the wire', () => {
       }
       const { body, headers } = await request(app).get('/api/admin/events/checkout').expect(200);
       expect(body.events).toHaveLength(1);
-      expect(headers.link).toBe('</api/admin/events/checkout?offset=1>; rel="next"');
+      expect(headers.link).toBe('<?offset=1>; rel="next"');
       expect(headers.etag).toMatch(/^"[^"]+"$/);
       const last = await request(app).get('/api/admin/events/checkout?offset=1').expect(200);
       expect([last.body.events.length, last.headers.link]).toEqual([2, undefined]);
@@ -441,7 +441,7 @@ describe('events on the wire', () => {
       const { app, flags } = await createHostApp();
       for (const name of ['a', 'b', 'c']) await flags.createFlag({ project: 'default' }, { name });
       const { headers } = await request(app).get('/api/admin/events?limit=1&offset=1&type=feature-created').expect(200);
-      expect(headers.link).toBe('</api/admin/events?limit=1&offset=2&type=feature-created>; rel="next"');
+      expect(headers.link).toBe('<?limit=1&offset=2&type=feature-created>; rel="next"');
       await request(app).get('/api/admin/events?limit=0').expect(200);
       for (const query of ['limit=1001', 'limit=-1', 'limit=x', 'offset=-1', 'offset=1.5', 'limit=1&limit=2']) {
         const { body } = await request(app).get(`/api/admin/events?${query}`).expect(400);
@@ -450,7 +450,10 @@ describe('events on the wire', () => {
     });
   });
 
-  function nextIn(link: string | undefined): string | undefined {
-    return /<(.+)>; rel="next"/.exec(link ?? '')?.[1];
+  function nextIn(link: string | undefined, asked: string): string | undefined {
+    const target = /<(.+)>; rel="next"/.exec(link ?? '')?.[1];
+    if (target === undefined) return undefined;
+    const { pathname, search } = new URL(target, `http://localhost${asked}`);
+    return `${pathname}${search}`;
   }
 });

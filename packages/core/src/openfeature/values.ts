@@ -54,7 +54,8 @@ function lazyProperties(sources: readonly OpenFeatureContext[]): Record<string, 
   );
 }
 
-function toProperties(members: OpenFeatureContext): Record<string, unknown> {
+/** Converts the values of fields to properties: lists, objects and dates become text, and null becomes undefined. */
+export function toProperties(members: OpenFeatureContext): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, toProperty(value)]));
 }
 

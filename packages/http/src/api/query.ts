@@ -61,6 +61,21 @@ function membersIn(given: URLSearchParams, name: string): Readonly<Record<string
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
+/** Returns the parameters in a query that a route does not document. The texts of a repeated one are joined by commas. */
+export function otherParametersIn(
+  rawQuery: string,
+  documented: readonly QueryParameter[],
+): Readonly<Record<string, string>> {
+  const known = new Map(documented.map((one) => [one.name, one]));
+  const others = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(rawQuery)) {
+    if (known.has(name) || (name.endsWith(']') && known.has(name.slice(0, name.indexOf('['))))) continue;
+    const before = others.get(name);
+    others.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return Object.fromEntries(others);
+}
+
 /** Converts text to the type of the schema. Leaves other text unchanged, so that validation reports it. */
 function convert(texts: readonly string[], { type }: JsonSchema): unknown {
   if (type === 'array') return texts;
@@ -166,15 +181,12 @@ export function textsOfPage<Item>(
   return texts;
 }
 
-/** Returns a `Link` header (RFC 8288) to the next page. Keeps the mount path and the other parameters. */
+/**
+ * Returns a `Link` header (RFC 8288) to the next page. Keeps the other parameters. The target is relative to the address
+ * that the client has asked: a proxy may have stripped a prefix of its path.
+ */
 export function linkToNext(url: string, next: NextPage): string {
-  const { path, query } = partsOfTarget(url);
-  const parameters = new URLSearchParams(query);
+  const parameters = new URLSearchParams(partsOfTarget(url).query);
   for (const [name, value] of Object.entries(next)) parameters.set(name, value);
-  return `<${inAngleBrackets(path)}?${parameters}>; rel="next"`;
-}
-
-/** Escapes characters that a URI may not contain. Paths keep the escapes of the client. */
-function inAngleBrackets(path: string): string {
-  return path.replaceAll(/[^\w\-.~:/@!$&'()*+,;=%]/g, (character) => encodeURIComponent(character));
+  return `<?${parameters}>; rel="next"`;
 }

@@ -101,7 +101,8 @@ const FLAG_ETAG = {
 };
 
 const LINK = {
-  description: 'URL of the next page as `<url>; rel="next"` (RFC 8288). Absent on the last page.',
+  description:
+    'The next page as `<?query>; rel="next"` (RFC 8288), relative to the address of the request. Absent on the last page.',
   required: false,
   schema: { type: 'string' },
 };

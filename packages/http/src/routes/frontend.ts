@@ -1,6 +1,6 @@
 import { type EvaluatedFlag, type EvaluationContext, LIMITS } from '@flags/core';
 import { evaluatePaced, pause } from '@flags/core/integration';
-import { parameter } from '../api/query.js';
+import { otherParametersIn, parameter } from '../api/query.js';
 import { type QueryParameter, type RouteResult, type SdkRequest, type SdkRoute, sdkRoute } from '../api/route.js';
 import { clientQueryOf, selectedNames } from '../client/document.js';
 import { jsonArray } from '../messages/json.js';
@@ -49,7 +49,7 @@ const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
   ),
   parameter('appName', 'The application.'),
   parameter('currentTime', 'Time of the evaluation, in ISO 8601. Default: now.'),
-  parameter('properties', 'Other fields of the context, as `properties[name]=value`.', {
+  parameter('properties', 'Other fields of the context, as `properties[name]=value` or `name=value`.', {
     ...mapOf(text),
     maxProperties: LIMITS.contextProperties,
   }),
@@ -62,7 +62,9 @@ export const frontendRoutes: readonly SdkRoute[] = [
     reply: frontendTogglesSchema,
     errors: ['environment_not_found'],
     async handle(request) {
-      return evaluate(request, contextFromWire(request.query, request.sent.ip()));
+      const { query, sent } = request;
+      const context = { ...otherParametersIn(sent.rawQuery, CONTEXT_PARAMETERS), ...query };
+      return evaluate(request, contextFromWire(context, sent.ip()));
     },
   }),
   sdkRoute('POST', FRONTEND, 'evaluateFlagsForContext', {

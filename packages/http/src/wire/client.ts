@@ -1,12 +1,12 @@
 import { type EvaluatedVariant, type EvaluationContext, isFlagsError, LIMITS } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { type InputSchemas, type JsonSchema, toProperties } from '@flags/core/integration';
 import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core/types';
 import { invalidInput, OFREP_ERROR_CODES } from '../messages/errors.js';
 import { unchecked } from '../messages/request.js';
 import { payloadSchema } from './flag.js';
 import { boolean, nullableText, objectComponent, propertyOf, text, variantName } from './schema.js';
 
-/** A context in wire form, where null equals absent. */
+/** A context in wire form, where null equals absent. Other members are properties. */
 export interface WireContext {
   readonly userId?: string | number | null;
   readonly sessionId?: string | number | null;
@@ -33,8 +33,8 @@ export const contextSchema: JsonSchema = {
     currentTime: { ...nullableText, description: 'Time of the evaluation, in ISO 8601. Default: now.' },
     properties: {
       type: ['object', 'null'],
-      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
       maxProperties: LIMITS.contextProperties,
+      description: 'Other fields. Lists and objects become text. Unknown members of the context belong here, too.',
     },
   },
 };
@@ -44,9 +44,20 @@ export const frontendBodySchema: JsonSchema = {
   properties: { context: { ...contextSchema, type: ['object', 'null'] } },
 };
 
-/** Converts a context. `clientIp` is the address when the context has none. */
+/**
+ * Converts a context. Unknown members are properties, as in Unleash; one in `properties` takes precedence. `clientIp` is
+ * the address when the context has none.
+ *
+ * @throws FlagsError `invalid_input` for too many properties
+ */
 export function contextFromWire(context: WireContext, clientIp?: string): EvaluationContext {
-  const { userId, sessionId, remoteAddress, environment, appName, currentTime, properties } = context;
+  const { userId, sessionId, remoteAddress, environment, appName, currentTime, properties, ...others } = context;
+  const all = toProperties({ ...others, ...properties });
+  const count = Object.keys(all).length;
+  if (count > LIMITS.contextProperties) {
+    const message = `must NOT have more than ${LIMITS.contextProperties} properties, with its unknown members`;
+    throw invalidInput([{ message, path: '/context/properties' }]);
+  }
   return {
     userId: userId ?? undefined,
     sessionId: sessionId ?? undefined,
@@ -54,7 +65,7 @@ export function contextFromWire(context: WireContext, clientIp?: string): Evalua
     environment: environment ?? undefined,
     appName: appName ?? undefined,
     currentTime: currentTime ?? undefined,
-    properties: properties ?? undefined,
+    properties: count === 0 ? undefined : all,
   };
 }
 

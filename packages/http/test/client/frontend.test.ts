@@ -82,6 +82,12 @@ describe('the frontend API', () => {
       const ask = (context: object) => request(app).post(path).send(envelope(context));
       await ask(contextOf(1000)).expect(200);
       await ask(contextOf(1001)).expect(400);
+      await ask(properties(1001)).expect(400);
+      if (!path.startsWith('/ofrep')) {
+        await ask({ ...properties(500), properties: properties(500) }).expect(200);
+        await ask({ ...properties(501), properties: { ...properties(499), x: 1, y: 1, z: 1 } }).expect(200);
+        await ask({ ...properties(999), properties: { x: 1, y: 1 } }).expect(400);
+      }
       const { body } = await ask({ userId: 'x'.repeat(65_536) }).expect(413);
       expect(body).toMatchObject({ code: 'payload_too_large', message: expect.stringContaining('65536 bytes') });
       await ask({ userId: 'x'.repeat(65_000) }).expect(200);
@@ -99,6 +105,8 @@ describe('the frontend API', () => {
       const query = Array.from({ length: 1001 }, (_, at) => `properties[${at.toString(36)}]`).join('&');
       expect(query.length).toBeLessThan(16_384);
       await request(app).get(`/api/frontend?${query}`).expect(400);
+      const fields = Array.from({ length: 1001 }, (_, at) => `q${at.toString(36)}=`).join('&');
+      await request(app).get(`/api/frontend?${fields}`).expect(400);
       await flags.close();
     });
   });
@@ -114,9 +122,68 @@ describe('the frontend API', () => {
       ['plan', 'properties%5Bplan%5D=x'],
       ['__proto__', 'properties[__proto__]=x'],
       ['a][b', 'properties[a][b]=x'],
+      // Unknown members are properties, as in Unleash.
+      ['plan', 'plan=x'],
+      ['plan', 'plan=y&properties[plan]=x'],
+      ['__proto__', '__proto__=x'],
+      ['constructor', 'constructor=x'],
+      ['a[b]', 'a[b]=x'],
+      ['plan', 'plan=x&userId=7&currentTime=2026-01-01'],
     ])('has %s by %s', async (field, query) => {
       const { flags, isOn } = await createConstrained(field, ['x']);
       expect([await isOn(`?${query}`), await isOn('')]).toEqual([true, false]);
+      await flags.close();
+    });
+
+    it('joins the values of a field that the query repeats, as lists are joined', async () => {
+      const { flags, isOn } = await createConstrained('roles', ['a,b']);
+      expect(await isOn('?roles=a&roles=b')).toBe(true);
+      await flags.close();
+    });
+
+    const LISTS = [
+      ['a list', ['a', 'b'], 'a,b'],
+      ['nested lists', [['a'], [1, null]], 'a,1,'],
+      ['an object', { a: 1 }, '[object Object]'],
+      ['true', true, 'true'],
+      ['a number', 7, '7'],
+    ] as const;
+
+    it.each(LISTS)('reads %s as OFREP does, in the properties and beside them', async (_type, sent, text) => {
+      for (const name of ['roles', '__proto__', 'toString']) {
+        const { app, flags } = await createConstrained(name, [text]);
+        const { body: ofrep } = await request(app)
+          .post('/ofrep/v1/evaluate/flags/checkout')
+          .set('content-type', 'application/json')
+          .send(`{"context":{${JSON.stringify(name)}:${JSON.stringify(sent)}}}`);
+        expect([name, ofrep.value]).toEqual([name, true]);
+        const field = `{${JSON.stringify(name)}:${JSON.stringify(sent)}}`;
+        for (const context of [field, `{"properties":${field}}`]) {
+          const ask = (path: string, body: string) =>
+            request(app).post(path).set('content-type', 'application/json').send(body).expect(200);
+          const { body } = await ask('/api/frontend', `{"context":${context}}`);
+          expect([context, body.toggles.length]).toEqual([context, 1]);
+          const { body: why } = await ask('/api/admin/playground', `{"environment":"production","context":${context}}`);
+          expect([context, why.features[0]?.enabled]).toEqual([context, true]);
+          const preview = `{"changes":[{"op":"updateFlag","ref":{"project":"default","flag":"checkout"},"input":{"stale":true}}],"environment":"production","contexts":[${context}]}`;
+          const { body: seen } = await ask('/api/admin/changes/preview', preview);
+          expect([context, seen.flags[0]?.before.enabled]).toEqual([context, 1]);
+        }
+        await flags.close();
+      }
+    });
+
+    it('reads null as absent, and refuses a list where one value is meant', async () => {
+      const { app, flags } = await createConstrained('plan', ['null']);
+      const { body } = await request(app)
+        .post('/api/frontend')
+        .send({ context: { plan: null } })
+        .expect(200);
+      expect(body.toggles).toEqual([]);
+      await request(app)
+        .post('/api/frontend')
+        .send({ context: { userId: ['7'] } })
+        .expect(400);
       await flags.close();
     });
 
