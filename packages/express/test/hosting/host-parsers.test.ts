@@ -101,11 +101,29 @@ describe.each(EXPRESS_VERSIONS)('a body, on Express $major', (version) => {
   });
 });
 
+/** Reads the first chunk only. */
+const partialReader: RequestHandler = async (req, _response, next) => {
+  for await (const _chunk of req.iterator({ destroyOnReturn: false })) break;
+  next();
+};
+
 describe.each(EXPRESS_VERSIONS)('a body that the host has consumed, on Express $major', (version) => {
-  it('is refused with 400 as missing', async () => {
-    const { app, faults } = await createHostApp({ version, before: [ownReader(() => undefined)] });
-    const { body } = await request(app).post(FLAGS).send({ name: 'checkout' }).expect(400);
-    expect(body).toMatchObject({ code: 'invalid_input', details: [{ message: 'a JSON body is required' }] });
+  it.each<[string, RequestHandler]>([
+    ['whole', ownReader(() => undefined)],
+    ['in part', partialReader],
+  ])('%s is refused with 400, and the refusal says so', async (_part, reader) => {
+    const { app, faults } = await createHostApp({ version, before: [reader] });
+    // A body is required by the first route, and optional at the second one.
+    for (const path of [FLAGS, '/api/admin/projects/default/users/1/roles/4']) {
+      const { body } = await request(app).post(path).send({ name: 'checkout' }).expect(400);
+      expect(JSON.stringify(body)).toMatch(/the body was read by another handler of the host before the router/);
+    }
     expect(faults).toEqual([]);
+  });
+
+  it('without a body is as it was', async () => {
+    const { app } = await createHostApp({ version, before: [ownReader(() => undefined)] });
+    const { body } = await request(app).post(FLAGS).expect(400);
+    expect(body.details).toEqual([{ message: 'a JSON body is required', path: '' }]);
   });
 });

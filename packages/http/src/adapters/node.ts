@@ -239,10 +239,11 @@ function isEmptyBody(body: unknown): boolean {
 }
 
 /**
- * Returns whether the body was read. Parsers of Express 4 set `_body`. Other readers leave a value or an ended stream.
+ * Returns whether the body was read, maybe in part. Parsers of Express 4 set `_body`. Other readers leave a value, or a
+ * stream from which they have read.
  */
 function isBodyRead(request: NodeRequest & { readonly _body?: unknown }): boolean {
-  return request._body === true || request.readableEnded || !isEmptyBody(request.body);
+  return request._body === true || request.readableDidRead || request.readableEnded || !isEmptyBody(request.body);
 }
 
 /** Bytes or characters. */

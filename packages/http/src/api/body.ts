@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
+import type { FlagsError } from '@flags/core';
 import { type Awaitable, nextTurn, pause } from '@flags/core/integration';
-import { HttpError } from '../messages/errors.js';
+import { HttpError, invalidInput } from '../messages/errors.js';
 import { type BodyMeter, type FlagsRequest, isJsonType, mediaType } from '../messages/request.js';
 import { SHORT_BODY } from './body-room.js';
 
@@ -78,6 +79,7 @@ export function createBodyReader(bodyLimit: number): BodyReader {
       await beforeParsing?.(body.length);
       return parseJson(body, limit);
     }
+    if (request.hasBody && body === undefined) throw alreadyRead();
     if (isDeeperThan(MAX_DEPTH, body)) throw tooDeep();
     return body;
   };
@@ -94,6 +96,13 @@ function assertContentType(header: string | undefined): void {
   const type = mediaType(header);
   if (type === '' || isJsonType(header)) return;
   throw new HttpError('unsupported_media_type', `The media type ${type} is not supported. Send application/json.`);
+}
+
+function alreadyRead(): FlagsError {
+  const advice = 'mount the router before it, or leave the JSON in `request.body`';
+  return invalidInput([
+    { message: `the body was read by another handler of the host before the router: ${advice}`, path: '' },
+  ]);
 }
 
 function tooDeep(): HttpError {
