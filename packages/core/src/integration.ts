@@ -29,6 +29,7 @@ export {
   CHANGE_OPERATIONS,
   type ChangeVocabulary,
   type OperationName,
+  operationOf,
   PROPOSAL_OPERATIONS,
   type ResultOf,
 } from './changesets/operations.js';

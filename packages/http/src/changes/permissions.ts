@@ -1,6 +1,6 @@
 import type { AuthorizeChanges, Change, ChangeSet, ErrorDetail, Flags, PlannedEvent, PlannedSet } from '@flags/core';
 import { LIMITS } from '@flags/core';
-import { CHANGE_OPERATIONS, describeEvent, paced, projectsOf } from '@flags/core/integration';
+import { CHANGE_OPERATIONS, describeEvent, operationOf, paced, projectsOf } from '@flags/core/integration';
 import type { ChangeOperationName } from '@flags/core/types';
 import { projectIn } from '../api/body.js';
 import { projectsCreatedBy, projectsOfEvent } from '../api/permission.js';
@@ -76,13 +76,16 @@ function isOperation(op: unknown): op is ChangeOperationName {
 }
 
 /**
- * Checks the permissions of changes in the projects that they name, and stops at the first refusal. Reads changes that are
- * not validated, because callers without permission may not learn the issues of a change. An unreadable change is
- * about the instance. Reads no document.
+ * Checks the permissions of changes in the projects that they name, or in that of their flag or segment, and stops at the
+ * first refusal. Reads changes that are not validated, because callers without permission may not learn the issues of a
+ * change. An unreadable change is about the instance. Reads no document.
  *
- * @throws FlagsError `invalid_input` for a flag or segment whose reference names no project
+ * @throws FlagsError `invalid_input` for a reference without the project that it needs
  */
-export async function askForChanges({ ask, action, isDryRun }: Asking, given: unknown): Promise<readonly Change[]> {
+export async function askForChanges(
+  { ask, action, isDryRun, flags }: Asking,
+  given: unknown,
+): Promise<readonly Change[]> {
   // The engine refuses other values and longer lists. Such a set is about the instance, like an empty one.
   const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
   if (!isReadable || given.length === 0) {
@@ -91,7 +94,7 @@ export async function askForChanges({ ask, action, isDryRun }: Asking, given: un
   }
   for (const one of given as readonly unknown[]) {
     const change: AnyChange = Object(one);
-    for (const project of projectsNamedBy(change)) {
+    for (const project of projectsNamedBy(change, flags)) {
       await ask(action, project);
       if (isOperation(change.op) && !isDryRun) await ask(change.op, project);
     }
@@ -102,15 +105,34 @@ export async function askForChanges({ ask, action, isDryRun }: Asking, given: un
 }
 
 /** Returns the project of the reference, and that of the input if it names another one; null for the instance. */
-function projectsNamedBy({ ref, input }: AnyChange): ReadonlySet<string | null> {
-  const [from, to] = [projectIn(ref), projectIn(input)];
+function projectsNamedBy({ op, ref, input }: AnyChange, flags: Flags): ReadonlySet<string | null> {
+  const named = projectIn(ref);
+  const [from, to] = [named === undefined && mayOmitProject(op) ? locate(ref, flags) : named, projectIn(input)];
   return new Set([from ?? (ref === undefined ? to : undefined) ?? null, to === undefined ? (from ?? null) : to]);
 }
 
-/** A reference without its project could mean a flag or segment that the caller may not see. */
+/** Whether the method of an operation finds the flag or segment without its project. */
+function mayOmitProject(op: unknown): boolean {
+  return isOperation(op) && operationOf(op)?.ref.includes('project') === false;
+}
+
+/** Returns the present project of a flag or segment. The second check asks in that of the commit. */
+function locate(ref: unknown, flags: Flags): string | null | undefined {
+  const { flag, segment } = Object(ref) as { readonly flag?: unknown; readonly segment?: unknown };
+  if (typeof flag === 'string') return flags.projectOf({ flag });
+  return typeof segment === 'number' ? flags.projectOf({ segment }) : undefined;
+}
+
 function findReferenceIssues({ op, ref }: AnyChange, path: string): readonly ErrorDetail[] {
-  const isNamed = !isOperation(op) || typeof ref !== 'object' || ref === null || projectIn(ref) !== undefined;
-  return isNamed ? [] : [{ message: 'must be the project of the flag or segment; null: the instance', path }];
+  if (!isOperation(op) || typeof ref !== 'object' || ref === null || projectIn(ref) !== undefined) return [];
+  if (mayOmitProject(op)) {
+    const isAbsent = (ref as { readonly project?: unknown }).project === undefined;
+    return isAbsent ? [] : [{ message: 'must be text, null for the instance, or absent', path }];
+  }
+  const members = operationOf(op)
+    ?.ref.map((name) => `"${name}": "…"`)
+    .join(', ');
+  return [{ message: `must be the project, as text: write "ref": { ${members} }`, path }];
 }
 
 /**

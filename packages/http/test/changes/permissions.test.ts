@@ -491,16 +491,56 @@ describe('a caller without permission', () => {
     }
   });
 
-  it('must name the project of every flag and segment', async () => {
+  it('learns what to write where a reference needs its project', async () => {
     world.allow(() => true);
     const changes = [
-      { op: 'deleteFlag', ref: { flag: 'old' } },
-      { op: 'updateSegment', ref: { segment: OWN }, input: { name: 'renamed' } },
-      { op: 'createSegment', input: { name: 'new', constraints: [] } },
+      { op: 'enable', ref: { flag: 'checkout', environment: 'production' } },
+      { op: 'updateSegment', ref: { segment: OWN, project: 7 }, input: { name: 'renamed' } },
+      { op: 'updateFlag', ref: { ...FLAG, project: 7 }, input: { stale: true } },
     ];
     const { body } = await apply({ changes }).expect(400);
-    const paths = body.details.map(({ path }: { readonly path: string }) => path);
-    expect(paths).toEqual(['/changes/0/ref/project', '/changes/1/ref/project']);
+    expect(body.details).toEqual([
+      {
+        message: 'must be the project, as text: write "ref": { "project": "…", "flag": "…", "environment": "…" }',
+        path: '/changes/0/ref/project',
+      },
+      { message: 'must be text, null for the instance, or absent', path: '/changes/1/ref/project' },
+      {
+        message: 'must be the project, as text: write "ref": { "project": "…", "flag": "…" }',
+        path: '/changes/2/ref/project',
+      },
+    ]);
+  });
+
+  it.each<[string, object, readonly (string | null)[]]>([
+    ['updateSegment', { ref: { segment: OWN }, input: { description: 'New' } }, ['mine']],
+    ['updateSegment', { ref: { segment: EVERYWHERE }, input: { description: 'New' } }, [null]],
+    ['updateSegment', { ref: { segment: OWN }, input: { project: 'other' } }, ['mine', 'other']],
+    ['deleteSegment', { ref: { segment: OWN } }, ['mine']],
+    ['deleteFlag', { ref: { flag: 'old' } }, ['mine']],
+    ['reviveFlag', { ref: { flag: 'old' } }, ['mine']],
+  ])('is asked for %s in the project of what the reference names: %j', async (op, change, projects) => {
+    const changes = [{ op, ...change }];
+    for (const refused of projects) {
+      world.allow((_, project) => project !== refused);
+      await apply({ changes }).expect(403);
+      await request(world.app).post(`${CHANGES}/plan`).send({ changes }).expect(403);
+      await request(world.app).post('/api/admin/proposals').send({ changes, reason: 'New' }).expect(403);
+    }
+    world.allow((_, project) => projects.includes(project));
+    await request(world.app).post(`${CHANGES}/plan`).send({ changes }).expect(200);
+    await apply({ changes }).expect(200);
+    expect(new Set(world.asked.filter(([action]) => action === op).map(([, project]) => project))).toEqual(
+      new Set(projects),
+    );
+  });
+
+  it('is asked for what does not exist in the instance', async () => {
+    world.allow((_, project) => project === 'mine');
+    const changes = [{ op: 'deleteSegment', ref: { segment: 99 } }];
+    await apply({ changes }).expect(403);
+    world.allow(() => true);
+    await apply({ changes }).expect(404);
   });
 
   it('gets the issues of changes only in permitted projects', async () => {
