@@ -1,7 +1,7 @@
 import type { Awaitable } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
-import { type JsonSchema, name, positiveInteger, text } from './base/primitives.js';
+import { type JsonSchema, nameBesideAll, positiveInteger, text, textInPaths } from './base/primitives.js';
 import { emitWarning } from './base/printable.js';
 import type { Environment, FlagsSettings, FlagType, Role } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
@@ -179,14 +179,14 @@ export function createSettings(options: Partial<Checked>): FlagsSettings {
 
 const USAGE: Readonly<Record<keyof NonNullable<FlagsOptions['usage']>, JsonSchema>> = {
   interval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
-  application: text(255),
+  application: textInPaths(255),
   instance: text(255),
   retention: { type: 'number', minimum: 0 },
 };
 
 /** The schemas of the options; those of functions are empty. A record, so that the compiler reports a missing one. */
 const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
-  environments: listOf({ name, displayName: text(100) }, ['name']),
+  environments: listOf({ name: nameBesideAll, displayName: text(100) }, ['name']),
   environment: { type: 'string' },
   usage: { type: 'object', properties: USAGE },
   strategies: { type: 'array', items: { type: 'object', properties: { name: text(100) }, required: ['name'] } },

@@ -75,7 +75,11 @@ const MIB = 1024 * 1024;
 
 const time = { type: 'number', minimum: 0, maximum: MAX_DELAY };
 const name = { type: 'string', minLength: 1, maxLength: 255 };
-const USAGE = { interval: time, application: name, instance: name };
+const USAGE = {
+  interval: time,
+  application: { ...name, pattern: '^(?!\\.{1,2}$)', description: 'not . or ..' },
+  instance: name,
+};
 const OPTIONS: Readonly<Record<keyof FollowerOptions, object>> = {
   url: { type: 'string', minLength: 1 },
   token: { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[!-~]+$', description: 'the secret of a token' },

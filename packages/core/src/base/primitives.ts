@@ -24,6 +24,27 @@ export const name: JsonSchema = {
   description: "1–100 of the characters A–Z a–z 0–9 - _ . ! ~ * ' ( ), and not . or ..",
 };
 
+/** Ids of projects and names of environments: `*` means all of them in the scope of a token. */
+export const nameBesideAll: JsonSchema = {
+  ...name,
+  pattern: "^(?!(?:\\.{1,2}|\\*)$)[A-Za-z0-9_.!~*'()-]*$",
+  description: "1–100 of the characters A–Z a–z 0–9 - _ . ! ~ * ' ( ), and not . or .. or *",
+};
+
+/** Whether a name is a directory in a path: clients resolve it before they send the request, also percent-encoded. */
+export function isDotSegment(name: string): boolean {
+  return name === '.' || name === '..';
+}
+
+/** Text that stands in paths. */
+export function textInPaths(maxLength: number): JsonSchema {
+  return {
+    ...text(maxLength),
+    pattern: '^(?!\\.{1,2}$)\\P{Cs}*$',
+    description: 'text without unpaired surrogates, and not . or ..',
+  };
+}
+
 /** Text that every storage accepts: no unpaired surrogates. */
 export function text(maxLength: number): JsonSchema {
   return { ...possiblyEmptyText(maxLength), minLength: 1 };

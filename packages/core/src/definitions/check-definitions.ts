@@ -29,7 +29,12 @@ const createdAt: JsonSchema = {
 
 const projectDefinition: ObjectSchema<DefinedProject> = {
   type: 'object',
-  properties: { ...newProject.properties, createdAt, members: { type: 'array', maxItems: 10_000, items: member } },
+  properties: {
+    ...newProject.properties,
+    id: name,
+    createdAt,
+    members: { type: 'array', maxItems: 10_000, items: member },
+  },
   required: ['id'],
   additionalProperties: false,
 };

@@ -6,6 +6,7 @@ import { FlagsError } from '../errors.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments, restoreFlag } from '../flags/flag.kind.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
+import { newLabelIssues } from '../flags/metadata.decide.js';
 import { restorerOf } from '../kinds.js';
 import type { ProjectState } from '../projects/project.js';
 import { projectDocuments, restoreProject } from '../projects/project.kind.js';
@@ -230,8 +231,11 @@ function createReferences(engine: ChangeEngine, { projects, flags }: Required<De
 }
 
 function findTargetIssues(item: Definition, planned: Planned): readonly Problem[] {
+  if (planned.kind === 'project' && !planned.current && planned.target.id === '*') {
+    return [{ path: '/id', message: 'must not be *, which means all projects' }];
+  }
   if (item.kind !== 'flag' || planned.kind !== 'flag') return [];
-  const problems: Problem[] = [];
+  const problems: Problem[] = [...newLabelIssues(planned.target.labels, planned.current?.labels)];
   for (const [name, { enabled }] of Object.entries(item.definition.environments ?? {})) {
     if (!enabled || environmentOf(planned.target, name).enabled) continue;
     problems.push({ path: `/environments/${name}/enabled`, message: 'must be false without a strategy' });

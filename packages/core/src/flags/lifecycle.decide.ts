@@ -9,6 +9,7 @@ import {
   type FlagState,
 } from './flag.js';
 import type { NewFlag } from './flag.types.js';
+import { assertNewLabels } from './metadata.decide.js';
 import type { Strategy } from './strategy.types.js';
 
 /** Values of a new flag that the caller provides. */
@@ -25,6 +26,7 @@ export function createFlag(
 ): FlagEvent[] {
   assertNameFree(existing, input.name);
   const { name, description = '', type, impressionData = false, labels = [], owner = null } = input;
+  assertNewLabels(labels);
   const data: FlagState = {
     name,
     project: origin.project,

@@ -1,5 +1,7 @@
 import { pickChanged } from '../base/json.js';
-import type { Validator } from '../base/validator.js';
+import { isDotSegment } from '../base/primitives.js';
+import { invalidInput, type Validator } from '../base/validator.js';
+import type { ErrorDetail } from '../errors.js';
 import {
   assertNotArchived,
   type FlagEvent,
@@ -16,10 +18,28 @@ import type { FlagChanges, LabelChanges } from './flag.types.js';
  */
 export function changeMetadata(flag: FlagState, changes: FlagChanges): FlagEvent[] {
   assertNotArchived(flag);
+  assertNewLabels(changes.labels, flag.labels);
   return replaceMetadata(flag, changes);
 }
 
-/** As {@link changeMetadata}, but accepts archived flags. */
+/** Throws `invalid_input` for new labels that cannot stand in a path. A flag that has one may keep it. */
+export function assertNewLabels(labels: readonly string[] | undefined, before: readonly string[] = []): void {
+  const issues = newLabelIssues(labels, before);
+  if (issues.length > 0) throw invalidInput(issues);
+}
+
+export function newLabelIssues(
+  labels: readonly string[] = [],
+  before: readonly string[] = [],
+): readonly Required<ErrorDetail>[] {
+  return labels.flatMap((label, index) =>
+    isDotSegment(label) && !before.includes(label)
+      ? [{ message: 'must not be . or .., because no path could name it', path: `/labels/${index}` }]
+      : [],
+  );
+}
+
+/** As {@link changeMetadata}, but accepts archived flags, and labels that the flag has had before. */
 export function replaceMetadata(flag: FlagState, { stale = flag.stale, ...changes }: FlagChanges): FlagEvent[] {
   const before = toUpdate(flag);
   const changed = pickChanged<FlagMetadata>(before, changes, METADATA);

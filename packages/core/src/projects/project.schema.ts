@@ -1,12 +1,12 @@
 import { LIMITS } from '../base/limits.js';
-import { name, type ObjectSchema, positiveInteger, possiblyEmptyText, text } from '../base/primitives.js';
+import { nameBesideAll, type ObjectSchema, positiveInteger, possiblyEmptyText, text } from '../base/primitives.js';
 import type { Member, NewProject, ProjectChanges } from './project.types.js';
 
 const description = possiblyEmptyText(LIMITS.shortDescription);
 
 export const newProject: ObjectSchema<NewProject> = {
   type: 'object',
-  properties: { id: name, name: text(LIMITS.label), description },
+  properties: { id: nameBesideAll, name: text(LIMITS.label), description },
   required: ['id', 'name'],
 };
 

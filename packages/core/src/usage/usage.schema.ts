@@ -6,6 +6,7 @@ import {
   parseClientTime,
   possiblyEmptyText,
   text,
+  textInPaths,
 } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
 import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport, UsageFilter } from './usage.types.js';
@@ -25,7 +26,7 @@ const counts: ObjectSchema<FlagCounts> = {
 export const registration: ObjectSchema<ClientRegistration> = {
   type: 'object',
   properties: {
-    application: text(LIMITS.reportedName),
+    application: textInPaths(LIMITS.reportedName),
     instance: possiblyEmptyText(LIMITS.reportedName),
     sdkVersion: possiblyEmptyText(LIMITS.reportedName),
     strategies: { type: 'array', maxItems: LIMITS.strategiesPerRegistration, items: text(LIMITS.label) },
@@ -40,7 +41,7 @@ export const registration: ObjectSchema<ClientRegistration> = {
 export const metricsReport: ObjectSchema<MetricsReport> = {
   type: 'object',
   properties: {
-    application: text(LIMITS.reportedName),
+    application: textInPaths(LIMITS.reportedName),
     instance: possiblyEmptyText(LIMITS.reportedName),
     environment: possiblyEmptyText(LIMITS.reportedName),
     start: clientTime,

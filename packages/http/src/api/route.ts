@@ -457,6 +457,7 @@ export function isRepeatable(route: Route): boolean {
 
 const UNLOGGED: ReadonlySet<string> = new Set([
   'deleteApplication',
+  'deleteNamedApplication',
   'resetConsumer',
   'deleteConsumer',
   'searchEvents',

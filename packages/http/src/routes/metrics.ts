@@ -8,7 +8,7 @@ import {
   type UsagePeriod,
 } from '@flags/core';
 import { readPages } from '@flags/core/integration';
-import type { ApplicationInstance, FlagApplication, SeenFlags } from '@flags/core/types';
+import type { ApplicationInstance, ApplicationRef, FlagApplication, SeenFlags } from '@flags/core/types';
 import { inputParameters, listReply, parameter } from '../api/query.js';
 import { type QueryValues, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
 import { jsonArray, jsonMap, type Pieces } from '../messages/json.js';
@@ -181,6 +181,15 @@ export const metricsRoutes: readonly Route[] = [
   route('DELETE', `${APPLICATIONS}/:appName`, 'deleteApplication', {
     summary: 'Delete the record of an application; its next registration or report creates a new one',
     handle: ({ flags, params }) => flags.deleteApplication({ application: params.appName }),
+  }),
+  route('DELETE', APPLICATIONS, 'deleteNamedApplication', {
+    permission: 'deleteApplication',
+    summary: 'Delete the record of an application whose name cannot stand in a path: `.` or `..`',
+    query: [parameter('appName', 'The name of the application.')],
+    errors: ['application_not_found'],
+    async handle({ flags, query: { appName } }) {
+      await flags.deleteApplication(unchecked<ApplicationRef>({ application: appName }));
+    },
   }),
   route('GET', `${METRICS}/seen-apps`, 'listApplicationsByFlag', {
     summary: 'List the applications that have evaluated each flag',

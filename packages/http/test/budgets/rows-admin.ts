@@ -66,6 +66,7 @@ export const OTHER_ADMIN_ROWS = {
   deleteSegment: [{ name: 'in use' }, { name: 'unused', path: `${SEGMENTS}/3`, ...granted }],
   listUsage: [{ name: '168 hours', path: '/api/admin/metrics/usage?hours=168', ...granted }],
   deleteApplication: [{ name: 'known', path: '/api/admin/metrics/applications/service-1', ...granted }],
+  deleteNamedApplication: [{ name: 'known', path: '/api/admin/metrics/applications?appName=service-2', ...granted }],
   explainFlags: [
     { name: 'all flags', body: () => '{"environment":"production","context":{"userId":"7"}}', ...granted },
     {

@@ -60,7 +60,7 @@ describe('the header X-Bypass-Approval', () => {
         ...['createToken', 'rotateToken', 'updateToken', 'deleteToken'],
         ...['addMember', 'changeMemberRole', 'removeMember'],
         ...['createProposal', 'approveProposal', 'rejectProposal', 'withdrawProposal', 'applyProposal'],
-        ...['cancelSchedule', 'deleteApplication', 'resetConsumer', 'deleteConsumer'],
+        ...['cancelSchedule', 'deleteApplication', 'deleteNamedApplication', 'resetConsumer', 'deleteConsumer'],
         ...['planChanges', 'previewChanges', 'planUndo', 'previewUndo', 'explainFlags', 'searchEvents'],
         ...['validateFlagName', 'validateSegmentName', 'validateConstraint'],
       ].toSorted(),

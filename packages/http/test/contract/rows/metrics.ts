@@ -322,6 +322,31 @@ export const metricsRows: readonly Row[] = [
     },
   },
   {
+    endpoint: 'deleteNamedApplication',
+    name: 'deletes the application that the query names',
+    given: reported,
+    request: { method: 'DELETE', path: `${METRICS}/applications?appName=web` },
+    expect: {
+      status: 200,
+      body: null,
+      afterwards: async (flags) => expect((await flags.listApplications()).items).toEqual([]),
+    },
+  },
+  {
+    endpoint: 'deleteNamedApplication',
+    name: 'needs a name',
+    given: reported,
+    request: { method: 'DELETE', path: `${METRICS}/applications` },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'deleteNamedApplication',
+    name: 'does not find an unknown application',
+    given: reported,
+    request: { method: 'DELETE', path: `${METRICS}/applications?appName=..` },
+    expect: { status: 404, code: 'application_not_found' },
+  },
+  {
     endpoint: 'deleteApplication',
     name: 'does not find an unknown application',
     given: reported,
