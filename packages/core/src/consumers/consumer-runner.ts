@@ -84,6 +84,17 @@ export class ConsumerRunner implements FeedReader {
     return true;
   }
 
+  /** Looks at the consumer now, if it is this one, because this engine has reset or deleted it. */
+  async check(name: string): Promise<void> {
+    const { tenure } = this;
+    if (name !== this.start.name || !tenure) return;
+    // A write that runs may have read the consumer before.
+    await this.writing;
+    if (this.tenure !== tenure || tenure.ending.signal.aborted) return;
+    this.renew(tenure);
+    await this.writing;
+  }
+
   /** Gives the lease up after the handler has ended. The lease lapses if that takes longer than 5 seconds. */
   async end(): Promise<void> {
     this.stopping.abort();

@@ -92,7 +92,7 @@ export interface ConsumerOperations {
 
   /**
    * Moves a consumer to the newest event, or to the beginning of the log. The node that runs it aborts the handler, and
-   * continues there within a third of the lease.
+   * continues there: at once if it is this one, otherwise within a third of the lease.
    *
    * @throws FlagsError `invalid_input`, `consumer_not_found`, `too_much_contention`
    * @example
@@ -101,8 +101,8 @@ export interface ConsumerOperations {
   resetConsumer(ref: ConsumerRef, input: ConsumerReset): Promise<void>;
 
   /**
-   * Deletes a consumer. Nodes end it within a third of the lease, and report `consumer_not_found` to `onError`. It exists
-   * again when `consume` is called again.
+   * Deletes a consumer. This node ends it at once, others within a third of the lease. They report `consumer_not_found` to
+   * `onError`. It exists again when `consume` is called again.
    *
    * @throws FlagsError `consumer_not_found`, `too_much_contention`
    * @example

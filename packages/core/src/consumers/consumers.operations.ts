@@ -6,7 +6,7 @@ import { pageBounds, pageOf } from '../base/pages.js';
 import { assertText, invalidInput, type Validator } from '../base/validator.js';
 import { isFlagsError } from '../errors.js';
 import type { EventEngine } from '../log/event.operations.js';
-import { newestPosition } from '../storage/feed-pages.js';
+import { newestPosition, type StoredEventHead } from '../storage/feed-pages.js';
 import type { FlagsStorage } from '../storage/port.js';
 import {
   type ConsumerInput,
@@ -75,40 +75,77 @@ export async function listConsumers({ storage, now }: ConsumerEngine, query?: Pa
   const stored = await storage.list({ kind: consumerDocuments.kind, part: 'body', ...bounds });
   const states = stored.map(({ content }) => content as ConsumerState);
   const page = pageOf(states, { limit, cursorOf: ({ name }) => name });
-  const items: Consumer[] = [];
-  for (const { name, position, error, node, since } of page.items) {
-    await pause();
-    items.push({ name, position, lag: await lagOf(storage, position, now()), error, node, since });
-  }
+  const lags = await lagsOf(storage, new Set(page.items.map(({ position }) => position)), now());
+  const items = page.items.map(({ name, position, error, node, since }): Consumer => {
+    return { name, position, lag: lags.get(position) ?? NO_LAG, error, node, since };
+  });
   return { ...page, items };
 }
+
+type Lag = Consumer['lag'];
+
+const NO_LAG: Lag = { events: 0, ms: 0 };
 
 /** Events per read: SQLite walks through the data of each. */
 const HEADS = 100;
 
-/** Counts the events after a position. None follow one whose event is lost: the consumer will continue after the newest. */
-async function lagOf(storage: FlagsStorage, position: string | null, now: Date): Promise<Consumer['lag']> {
-  let [after, events] = [position, 0];
-  let oldest: string | undefined;
-  try {
-    for (let isLast = false; !isLast; ) {
-      const limit = Math.min(HEADS, LIMITS.consumerLag - events);
-      const from = after !== null && { after };
-      const page = await storage.events({ order: 'oldest-first', limit, withoutData: true, ...from });
-      events += page.events.length;
-      oldest ??= page.events[0]?.at;
-      after = page.events.at(-1)?.position ?? after;
-      isLast = page.events.length < limit || events >= LIMITS.consumerLag;
-      await pause();
-    }
-  } catch (error) {
-    if (!isFlagsError(error) || error.code !== 'history_lost') throw error;
+/**
+ * Counts the events after each position, up to a limit. Reads one event for each of them, and the newest events once for
+ * all: many consumers may be stuck.
+ */
+async function lagsOf(
+  storage: FlagsStorage,
+  positions: ReadonlySet<string | null>,
+  now: Date,
+): Promise<ReadonlyMap<string | null, Lag>> {
+  const oldest = new Map<string | null, StoredEventHead>();
+  for (const position of positions) {
+    const next = await readNext(storage, position);
+    if (next) oldest.set(position, next);
   }
-  return { events, ms: oldest === undefined ? 0 : Math.max(0, now.getTime() - Date.parse(oldest)) };
+  const counts = await countNewest(storage, new Set([...oldest.values()].map(({ position }) => position)));
+  return new Map(
+    [...oldest].map(([position, next]) => {
+      const events = Math.min(counts.get(next.position) ?? Infinity, LIMITS.consumerLag);
+      return [position, { events, ms: Math.max(0, now.getTime() - Date.parse(next.at)) }];
+    }),
+  );
+}
+
+/** Numbers the newest events from 1, newest first, until all that are wanted have a number. */
+async function countNewest(storage: FlagsStorage, wanted: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  const missing = new Set(wanted);
+  let until: string | undefined;
+  while (missing.size > 0 && counts.size < LIMITS.consumerLag) {
+    const range = { limit: HEADS, ...(until !== undefined && { until }) };
+    const { events } = await storage.events({ order: 'newest-first', settled: true, withoutData: true, ...range });
+    for (const { position } of events) {
+      // The page begins with the last event of the one before.
+      if (!counts.has(position)) counts.set(position, counts.size + 1);
+      missing.delete(position);
+    }
+    if (events.length < HEADS) break;
+    until = events.at(-1)?.position;
+    await pause();
+  }
+  return counts;
+}
+
+/** Reads the event after a position. None follows a lost event: the consumer will continue after the newest. */
+async function readNext(storage: FlagsStorage, position: string | null): Promise<StoredEventHead | undefined> {
+  await pause();
+  try {
+    const after = position !== null && { after: position };
+    return (await storage.events({ order: 'oldest-first', limit: 1, withoutData: true, ...after })).events[0];
+  } catch (error) {
+    if (isFlagsError(error) && error.code === 'history_lost') return undefined;
+    throw error;
+  }
 }
 
 export async function resetConsumer(
-  { storage, validate }: ConsumerEngine,
+  { storage, validate, feed }: ConsumerEngine,
   { consumer }: ConsumerRef,
   input: ConsumerReset,
 ): Promise<void> {
@@ -119,12 +156,19 @@ export async function resetConsumer(
     if (!stored) throw consumerNotFound(consumer);
     return { ...stored, position, resets: stored.resets + 1, error: null };
   });
+  await tellRunners(feed, consumer);
 }
 
-export async function deleteConsumer({ storage }: ConsumerEngine, { consumer }: ConsumerRef): Promise<void> {
+/** Tells the runners of this engine about a change of their consumer. Those of others see it when they renew the lease. */
+async function tellRunners({ subscriptions }: ConsumerEngine['feed'], consumer: string): Promise<void> {
+  for (const reader of subscriptions) if (reader instanceof ConsumerRunner) await reader.check(consumer);
+}
+
+export async function deleteConsumer({ storage, feed }: ConsumerEngine, { consumer }: ConsumerRef): Promise<void> {
   assertText('consumer', consumer);
   await writeConsumer(storage, consumer, (stored) => {
     if (!stored) throw consumerNotFound(consumer);
     return null;
   });
+  await tellRunners(feed, consumer);
 }

@@ -1,5 +1,6 @@
 import { groupBy } from '../base/collections.js';
 import { compareStates } from '../base/parts.js';
+import { UNPRINTABLE } from '../base/printable.js';
 import { shorten } from '../errors.js';
 import { ALL_KINDS, type EventType } from '../kinds.js';
 import { compareByEvents } from '../log/differences.js';
@@ -85,7 +86,11 @@ function documentOf({ type, flag, project, data, before }: FlagsEvent): { readon
   return { kind, id: `${flag ?? (kind === 'project' ? project : (name ?? id))}` };
 }
 
-/** Escapes what Slack takes for links and mentions. */
+/** Escapes what Slack takes for links and mentions. Keeps a text on its line: it could imitate the lines of a message. */
 function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const line = text.replaceAll(LINE_BREAKS, ' ').replaceAll(UNPRINTABLE, '');
+  return line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
+
+/** Line breaks, and other control characters. */
+const LINE_BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;

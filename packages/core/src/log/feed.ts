@@ -21,7 +21,7 @@ export interface Feed {
   attach(reader: FeedReader): () => Promise<unknown>;
   /** Reads new events now. Call it after own commits, and when another process may have committed. */
   wake(): void;
-  readonly subscriptions: { readonly size: number };
+  readonly subscriptions: { readonly size: number } & Iterable<FeedReader>;
   /** Resolves when every subscription knows its start position, and so misses no later commit. */
   ready(): Promise<unknown>;
   /**

@@ -175,6 +175,22 @@ onEveryStorage((start, share) => {
       expect(seen().slice(-5)).toEqual(whole);
     });
 
+    it('is reset and deleted at once on the node that runs it, however long the lease is', async () => {
+      const errors: unknown[] = [];
+      const flags = await start({ ...QUICK, onError: (error) => void errors.push(error) });
+      const { handler, seen, signals } = recording((_, signal) => aborted(signal));
+      await flags.consume('audit', handler, { lease: LIMITS.consumerLease });
+      await happen(flags, 'a');
+      await until(() => seen().includes('a'));
+      await flags.resetConsumer(AUDIT, { from: 'beginning' });
+      expect(signals[0]?.aborted).toBe(true);
+      await until(() => seen().includes('project-created'));
+      await flags.deleteConsumer(AUDIT);
+      expect(signals[1]?.aborted).toBe(true);
+      await until(() => errors.length === 1);
+      expect(errors).toMatchObject([{ code: 'consumer_not_found' }]);
+    });
+
     it('is deleted while its handler runs, and is not made again', async () => {
       const errors: unknown[] = [];
       const flags = await start({ ...QUICK, onError: (error) => void errors.push(error) });
@@ -300,5 +316,61 @@ onEveryStorage((start, share) => {
         expect(error.code).toBe('invalid_input');
       }
     });
+  });
+});
+
+describe('the lag of many consumers', () => {
+  const EVENTS = LIMITS.consumerLag + 250;
+
+  /** Consumers at these numbers of events before the newest one; Infinity: at the beginning. */
+  async function stuckAt(behind: readonly number[]) {
+    const storage = memoryStorage();
+    const read: number[] = [];
+    const flags = await createFlags({
+      ...SILENT,
+      storage: {
+        ...storage,
+        async events(query) {
+          const page = await storage.events(query);
+          if (query.withoutData) read.push(page.events.length);
+          return page;
+        },
+      },
+    });
+    for (let at = 0; at < EVENTS; at++) {
+      if (behind.includes(EVENTS - at)) await flags.consume(`c${EVENTS - at}`, hang);
+      await flags.updateProject(DEFAULT, { description: `${at}` });
+    }
+    if (behind.includes(0)) await flags.consume('c0', hang);
+    if (behind.includes(Infinity)) await flags.consume('cInfinity', hang, { from: 'beginning' });
+    read.length = 0;
+    return { flags, read };
+  }
+
+  it('is exact up to 1,000 events, from wherever they are', async () => {
+    const behind = [0, 1, 2, 99, 100, 101, 199, 200, 998, 999, 1000, 1001, 1200, Infinity];
+    const { flags } = await stuckAt(behind);
+    const lags = (await flags.listConsumers()).items.map(({ name, lag }) => [name, lag.events]);
+    expect(Object.fromEntries(lags)).toEqual(
+      Object.fromEntries(behind.map((count) => [`c${count}`, Math.min(count, LIMITS.consumerLag)])),
+    );
+    await flags.close();
+  });
+
+  it('reads the newest events once for all of them', async () => {
+    const { flags, read } = await stuckAt(Array.from({ length: LIMITS.consumers }, (_, at) => EVENTS - 2 * at));
+    const { items } = await flags.listConsumers();
+    expect(items).toHaveLength(LIMITS.consumers);
+    const sum = read.reduce((one, other) => one + other, 0);
+    expect(sum).toBeLessThan(LIMITS.consumerLag + 3 * LIMITS.consumers);
+    expect(read.length).toBeLessThan(13 + LIMITS.consumers);
+    await flags.close();
+  });
+
+  it('reads little for consumers that have caught up', async () => {
+    const { flags, read } = await stuckAt([0]);
+    await flags.listConsumers();
+    expect(read).toEqual([0]);
+    await flags.close();
   });
 });

@@ -262,6 +262,37 @@ describe('handlers', () => {
       ]);
     });
 
+    it.each(['\n', '\r\n', '\r', '\u2028', '\u2029', '\v', '\f', '\u0085', '\u202e'])(
+      'keeps each text on its line: %j',
+      async (character) => {
+        const forged = `a${character}*grace* changed:${character}• flag checkout: enabled off → on`;
+        await flags.createFlag(DEFAULT, { name: 'checkout' });
+        const { position } = await flags.listNextEvents();
+        const context = { actor: `ada${forged}`, reason: forged };
+        await flags.updateFlag(
+          CHECKOUT,
+          { description: forged, owner: forged, labels: [forged.slice(0, 50)] },
+          context,
+        );
+        await flags.createSegment({ name: forged, constraints: [] }, context);
+        const payload = { type: 'string', value: forged } as const;
+        await flags.setVariants(CHECKOUT, [{ name: 'blue', payload }], context);
+        const strategy = { name: 'default', title: forged, parameters: { a: forged } };
+        await flags.addStrategy({ ...CHECKOUT, environment: 'production' }, strategy, context);
+        const { items } = await flags.listNextEvents({ after: position });
+        const link = () => `https://example.org/${forged}`;
+        const messages = await post({ link }, items);
+        expect(messages).toHaveLength(4);
+        for (const message of messages) {
+          expect(message).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
+          const [head = '', ...lines] = message.split('\n');
+          expect(head).toMatch(/^\*adaa.*changed:$/);
+          expect(lines.at(-1)).toMatch(/^_Why:_ /);
+          for (const line of lines.slice(0, -1)) expect(line).toMatch(/^• <https:/);
+        }
+      },
+    );
+
     it('tells what became of a schedule', async () => {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const { position } = await flags.listNextEvents();
