@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pause } from '@flags/core/integration';
-import { readStream } from '../api/body.js';
+import { drain, readStream } from '../api/body.js';
 import type { FlagsApi } from '../api/create-api.js';
 import { partsOfTarget } from '../api/query.js';
 import { DEFAULT_HEADERS, type FlagsReply, NOT_FOUND, UNEXPECTED } from '../messages/reply.js';
@@ -121,7 +121,11 @@ export async function handleNode<Request>(
   let error: unknown;
   try {
     const reply = await api.handle(request);
-    if (reply) return await writeToNode(response, reply);
+    if (reply) {
+      // Node discards the rest itself if it keeps the connection.
+      if (request.hasBody && !response.shouldKeepAlive) await drain(response.req);
+      return await writeToNode(response, reply);
+    }
   } catch (caught) {
     error = caught;
   }

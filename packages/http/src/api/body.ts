@@ -150,7 +150,7 @@ const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompres
 /**
  * Reads a body as text, decompressed and decoded.
  *
- * After a refusal, reads and discards the rest of the body, so that the client receives the reply.
+ * After a refusal, discards the rest of the body, so that the client receives the reply.
  *
  * @throws HttpError `payload_too_large`, `unsupported_media_type`, `invalid_json`, `overloaded`
  */
@@ -260,12 +260,28 @@ function undecodable(reason: string): HttpError {
   return new HttpError('unsupported_media_type', `The body cannot be decoded: ${reason}.`);
 }
 
-/** Resolves when the stream has ended, or its client has disconnected. */
-function drain(source: Readable): Promise<void> {
+/** The most that is discarded of a body that nobody reads. A client that sends more may get no reply. */
+const MOST_DISCARDED = { bytes: 16 * 1024 * 1024, time: 5000 };
+
+/**
+ * Discards the rest of a body, within a bound. A server that closes a connection while its client still sends resets it,
+ * and the client may lose the reply.
+ */
+export function drain(source: Readable): Promise<void> {
   if (source.readableEnded || source.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
-    const done = () => resolve();
-    source.on('end', done).on('close', done).on('error', done).resume();
+    let bytes = 0;
+    const count = (chunk: Uint8Array) => {
+      bytes += chunk.byteLength;
+      if (bytes > MOST_DISCARDED.bytes) done();
+    };
+    const timer = setTimeout(done, MOST_DISCARDED.time);
+    function done() {
+      clearTimeout(timer);
+      source.off('data', count);
+      resolve();
+    }
+    source.on('end', done).on('close', done).on('error', done).on('data', count).resume();
   });
 }
 

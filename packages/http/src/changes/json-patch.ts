@@ -23,10 +23,14 @@ const OPERATIONS = 1000;
 /** Characters of JSON that one patch may copy: each `copy` can double a document. */
 const COPIES = 500_000;
 
+/** Characters of a JSON Pointer: to match and to split a longer one would take long. */
+const POINTER = 4096;
+
 const pointer: JsonSchema = {
   type: 'string',
-  pattern: '^(?:/(?:[^~/]|~[01])*)*$',
-  description: 'a JSON Pointer: empty, or starting with /, with ~ only as ~0 or ~1',
+  // The bound is a part of the pattern, so that a long text is not matched.
+  pattern: `^(?![\\s\\S]{${POINTER + 1}})(?:/(?:[^~/]|~[01])*)*$`,
+  description: `a JSON Pointer of at most ${POINTER} characters: empty, or starting with /, with ~ only as ~0 or ~1`,
 };
 
 const jsonPatch: JsonSchema = {

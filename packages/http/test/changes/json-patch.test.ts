@@ -497,3 +497,25 @@ describe('reading a patch', () => {
     else expect(readPatch(patch)).toBe(patch);
   });
 });
+
+describe('a pointer of a megabyte', () => {
+  it.each<[string, string]>([
+    ['of slashes', '/'.repeat(1_000_000)],
+    ['below a member', `/description${'/'.repeat(1_000_000)}`],
+    ['of escapes', `/${'~0'.repeat(500_000)}`],
+    ['of one token', `/${'x'.repeat(1_000_000)}`],
+  ])('%s is refused without being matched', async (_shape, pointer) => {
+    for (const operation of [
+      { op: 'test', path: pointer, value: 1 },
+      { op: 'copy', from: pointer, path: '/description' },
+    ]) {
+      expect(await isWithin(100, async () => refusalOf(() => readPatch([operation])))).toBe(true);
+      expect(refusalOf(() => readPatch([operation])).details).toEqual([
+        {
+          path: expect.stringMatching(/^\/0\/(?:path|from)$/),
+          message: expect.stringContaining('at most 4096 characters'),
+        },
+      ]);
+    }
+  });
+});
