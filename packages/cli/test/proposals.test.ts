@@ -153,6 +153,18 @@ describe.each([
     });
   });
 
+  it('names the environments of a proposed policy that the server does not have', async () => {
+    let id = '';
+    await onPage(async (engine) => {
+      const input = { environments: { production: { required: 1 }, prodution: { required: 2 } } };
+      const changes = [{ op: 'setApprovalPolicy', input }] as const;
+      ({ id } = await engine.as('ada').createProposal({ changes }, { reason: 'Two' }));
+    });
+    const line = 'approval policy: production 1, prodution 2 (unknown here)';
+    expect((await flags('proposals', 'show', id)).out).toContain(`${line}\n`);
+    expect(await flags('proposals', 'apply', id)).toMatchObject({ err: expect.stringContaining(`${line}; Two?`) });
+  });
+
   it.each([
     [['on', 'checkout', '--propose'], '--propose needs --reason'],
     [[...ON, '--bypass-approval', 'Urgent'], 'Choose --propose or --bypass-approval'],

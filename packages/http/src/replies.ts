@@ -141,7 +141,9 @@ export interface RolloutPage {
   readonly next?: string;
 }
 
-export type ApprovalPolicy = types.ApprovalPolicy;
+export interface ApprovalPolicy extends types.ApprovalPolicy {
+  readonly unknownEnvironments?: readonly string[];
+}
 
 /** Changes, or a rollout, that wait for approval. */
 export type Proposal = Sent<typeof proposalToWire>;

@@ -3,7 +3,7 @@ import type { ListedProposal, Plan, Proposal, ProposalPage } from '@flags/http/w
 import { type Command, Option } from 'commander';
 import { type CommandIo, showPlanned } from '../output.js';
 import { AT, assertTime, confirmOrRefuse, confirmPlan, deletionsIn, showPlan, tellSchedule } from '../review.js';
-import { type CommandSession, type CommonOptions, inSession } from '../session.js';
+import { type CommandSession, type CommonOptions, inSession, readEnvironments } from '../session.js';
 
 const OPEN = ['open', 'approved', 'scheduled'] as const;
 const STATES = [...OPEN, 'applied', 'rejected', 'withdrawn', 'lapsed'] as const;
@@ -91,7 +91,7 @@ async function showProposal(session: CommandSession, id: string): Promise<void> 
   output.json(proposal);
   const { state, author, createdAt, reason, expiresAt, required, approvals, schedule, changeSet } = proposal;
   output.line(`${output.colors.bold(state)}  ${author.name}, ${createdAt}: ${reason}`);
-  for (const line of [...rolloutLines(proposal), ...policyLines(proposal)]) output.line(line);
+  for (const line of [...rolloutLines(proposal), ...(await policyLines(session, proposal))]) output.line(line);
   const changes = plannable(proposal);
   // What was applied or has ended would do something else by now.
   if (isPending(proposal) && changes.length > 0) {
@@ -125,9 +125,14 @@ function plannable({ changes }: Proposal): readonly Change[] {
   return changes.filter((change): change is Change => !isPolicy(change));
 }
 
-function policyLines({ changes }: Proposal): readonly string[] {
-  return changes.filter(isPolicy).map(({ input }) => {
-    const environments = Object.entries(input.environments).map(([name, { required }]) => `${name} ${required}`);
+async function policyLines({ api }: CommandSession, { changes }: Proposal): Promise<readonly string[]> {
+  const policies = changes.filter(isPolicy);
+  if (policies.length === 0) return [];
+  const known = (await readEnvironments(api)).environments;
+  return policies.map(({ input }) => {
+    const environments = Object.entries(input.environments).map(([name, { required }]) => {
+      return `${name} ${required}${known.includes(name) ? '' : ' (unknown here)'}`;
+    });
     return `approval policy: ${environments.length === 0 ? 'no environment' : environments.join(', ')}`;
   });
 }
@@ -170,7 +175,7 @@ async function confirmProposal(session: CommandSession, proposal: Proposal): Pro
     const documents = plan.documents.filter(({ events }) => events.length > 0);
     return confirmPlan(session, { ...plan, documents, deletions: deletionsIn(plan), json: { documents } });
   }
-  const what = [...rolloutLines(proposal), ...policyLines(proposal), proposal.reason].join('; ');
+  const what = [...rolloutLines(proposal), ...(await policyLines(session, proposal)), proposal.reason].join('; ');
   if (options.dryRun === true) {
     showPlanned(output, `Would apply the proposal: ${what}`);
     return false;

@@ -32,15 +32,31 @@ import { APPROVAL_POLICY, PROPOSAL, PROPOSALS } from './paths.js';
 import { authorSchema, authorToWire } from './schedules.js';
 import { type Asker, assertPermitted, listRoute, projectsOf } from './waiting.js';
 
-const policySchema = objectComponent('ApprovalPolicy', {
-  environments: {
-    ...example(
-      { production: { required: 1 } },
-      mapOf(strictObject({ required: { ...count, description: 'How many people must approve.' } })),
-    ),
-    description: 'The environments whose changes need approval, by name.',
+const policySchema = objectComponent(
+  'ApprovalPolicy',
+  {
+    environments: {
+      ...example(
+        { production: { required: 1 } },
+        mapOf(strictObject({ required: { ...count, description: 'How many people must approve.' } })),
+      ),
+      description: 'The environments whose changes need approval, by name.',
+    },
   },
-});
+  {
+    unknownEnvironments: {
+      ...listOf(text),
+      description: 'Those that this server does not have; another node may. Absent if it has all of them.',
+    },
+  },
+);
+
+/** Names what this engine does not protect, because it does not have it: a misspelt name protects nothing. */
+function policyToWire({ environments }: ApprovalPolicy, { settings }: Flags) {
+  const known = new Set(settings.environments.map(({ name }) => name));
+  const unknownEnvironments = Object.keys(environments).filter((name) => !known.has(name));
+  return { environments, ...(unknownEnvironments.length > 0 && { unknownEnvironments }) };
+}
 
 /** Which environments need approval. */
 export const policyRoutes: readonly Route[] = [
@@ -49,7 +65,7 @@ export const policyRoutes: readonly Route[] = [
     summary: 'Get the environments whose changes need approval',
     reply: policySchema,
     caching: { by: 'flags' },
-    handle: async ({ flags }) => ({ body: await flags.getApprovalPolicy() }),
+    handle: async ({ flags }) => ({ body: policyToWire(await flags.getApprovalPolicy(), flags) }),
   }),
   route('PUT', APPROVAL_POLICY, 'changeApprovalPolicy', {
     summary: 'Replace the environments whose changes need approval',
@@ -57,7 +73,7 @@ export const policyRoutes: readonly Route[] = [
     reply: policySchema,
     errors: ['approval_required'],
     handle: async ({ flags, body, context }) => ({
-      body: await flags.setApprovalPolicy(unchecked<ApprovalPolicy>(body), context),
+      body: policyToWire(await flags.setApprovalPolicy(unchecked<ApprovalPolicy>(body), context), flags),
     }),
   }),
 ];

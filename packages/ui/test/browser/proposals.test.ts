@@ -358,6 +358,14 @@ describeInBrowser('a refusal', () => {
 });
 
 describeInBrowser('the approval policy', () => {
+  it('names the environments that the server does not have', async () => {
+    await start();
+    await host.flags.setApprovalPolicy({ environments: { production: { required: 1 }, prodution: { required: 1 } } });
+    const page = await open('root', 'schedules');
+    await page.getByText('This server has no environment prodution').waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
   it('is changed by an admin, and lowered by a proposal that somebody else approves', async () => {
     await start();
     const page = await open('root', 'schedules');

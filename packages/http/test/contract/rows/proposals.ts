@@ -48,6 +48,34 @@ const policy: readonly Row[] = [
   },
   {
     endpoint: 'changeApprovalPolicy',
+    name: 'names the environments that the server does not have',
+    request: {
+      method: 'PUT',
+      path: POLICY,
+      body: { environments: { ...PROTECTING.environments, prodution: { required: 2 }, constructor: { required: 1 } } },
+      headers: BY_GRACE,
+    },
+    expect: {
+      status: 200,
+      body: {
+        environments: { ...PROTECTING.environments, prodution: { required: 2 }, constructor: { required: 1 } },
+        unknownEnvironments: ['prodution', 'constructor'],
+      },
+    },
+  },
+  {
+    endpoint: 'getApprovalPolicy',
+    name: 'names the environments that the server does not have',
+    given: (flags) => flags.setApprovalPolicy({ environments: { prodution: { required: 1 } } }),
+    request: { method: 'GET', path: POLICY },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: { environments: { prodution: { required: 1 } }, unknownEnvironments: ['prodution'] },
+    },
+  },
+  {
+    endpoint: 'changeApprovalPolicy',
     name: 'changes nothing when the policy is the same',
     given: protecting,
     request: { method: 'PUT', path: POLICY, body: PROTECTING, headers: BY_GRACE },

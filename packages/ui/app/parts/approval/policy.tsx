@@ -19,7 +19,7 @@ export function PolicyLine() {
   const policy = loadedPolicy.value;
   // The form starts with the policy, so there is none before it is known.
   if (policy === undefined) return null;
-  const { environments } = policy;
+  const { environments, unknownEnvironments = [] } = policy;
   const mayChange = offers('changeApprovalPolicy', currentProject());
   const needed = Object.entries(environments);
   if (needed.length === 0 && !mayChange) return null;
@@ -27,6 +27,9 @@ export function PolicyLine() {
   return (
     <p class="policy">
       {counts.length === 0 ? 'No environment needs approval.' : `Changes need approval in ${counts.join(', ')}.`}{' '}
+      {unknownEnvironments.length > 0 && (
+        <span class="tag warning">This server has no environment {unknownEnvironments.join(', ')}</span>
+      )}
       {mayChange && (
         <DialogButton
           class="quiet"
