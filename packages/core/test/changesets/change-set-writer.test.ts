@@ -26,7 +26,7 @@ describe('the change set writer', () => {
   function loopOver(storage: FlagsStorage) {
     let calls = 0;
     const now = () => new Date(Date.UTC(2026, 0, 1) + calls++);
-    const feed = { subscriptions: new Set(), ready: async () => undefined, wake: () => undefined };
+    const feed = { subscriptions: new Set<never>(), ready: async () => undefined, wake: () => undefined };
     const { run } = createChangeSetWriter({
       storage,
       now,
@@ -280,7 +280,7 @@ describe('cached decisions', () => {
         return memory.commit(commit);
       },
     };
-    const feed = { subscriptions: new Set(), ready: async () => undefined, wake: () => undefined };
+    const feed = { subscriptions: new Set<never>(), ready: async () => undefined, wake: () => undefined };
     const { run } = createChangeSetWriter({
       storage,
       now: () => new Date(0),
@@ -371,7 +371,7 @@ describe('cached decisions', () => {
       const { run } = createChangeSetWriter({
         storage,
         now: () => new Date(0),
-        feed: { subscriptions: new Set(), ready: async () => undefined, wake: () => undefined },
+        feed: { subscriptions: new Set<never>(), ready: async () => undefined, wake: () => undefined },
         applyUpdates: () => undefined,
         forgetFlags: async () => undefined,
         getCached() {

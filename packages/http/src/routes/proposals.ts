@@ -209,7 +209,7 @@ function decisionRoute({ name, path, permission, summary, errors }: Decision): R
     changes: 'proposal',
     ...(name === 'approveProposal' && { heavy: 'change' }),
     async handle({ params, context, ...request }: RouteRequest<'proposalId'>) {
-      const asking = createAsking({ ...request, context }, { action: permission });
+      const asking = createAsking(request, { action: permission });
       const { id } = await findReadable(request, params.proposalId, permission);
       const decide: Flags[typeof name] = asking.flags[name].bind(asking.flags);
       return revised(await decide({ proposal: id }, context), proposalToWire);
@@ -285,7 +285,7 @@ export const proposalRoutes: readonly Route[] = [
     heavy: 'change',
     changes: 'proposal',
     async handle({ params, body, context, ...request }) {
-      const asking = createAsking({ ...request, context }, { action: 'applyProposal' });
+      const asking = createAsking(request, { action: 'applyProposal' });
       const { id } = await findReadable(request, params.proposalId, 'applyProposal');
       const options = unchecked<ApplyProposalOptions>(body ?? {});
       return revised(

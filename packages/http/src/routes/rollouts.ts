@@ -163,7 +163,7 @@ function moveRoute({ name, path, summary, body, move }: Move): Route {
     errors: ['rollout_not_active', ...(path === 'advance' ? (['approval_required'] as const) : [])],
     changes: 'rollout',
     async handle({ params, context, body: sent, ...request }: Moving) {
-      const asking = createAsking({ ...request, context }, { action: 'changeRollout' });
+      const asking = createAsking(request, { action: 'changeRollout' });
       const found = await findReadable(request, params.rolloutId);
       for (const project of projectsOf(request, found)) await asking.ask('changeRollout', project);
       const given = { body: sent, context };

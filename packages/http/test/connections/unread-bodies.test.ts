@@ -1,4 +1,4 @@
-import { createServer, request as requestHttp, type Server } from 'node:http';
+import { createServer, type IncomingMessage, request as requestHttp, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import { until } from '../../../../test/until.js';
@@ -15,7 +15,7 @@ describe('a body that is not read', () => {
   beforeEach(async () => {
     flags = await createFlags({ storage: memoryStorage() });
     const api = createFlagsApi(flags, {
-      auth: ({ headers }) => (headers.authorization === 'none' ? null : { name: 'Ada' }),
+      auth: ({ headers }: IncomingMessage) => (headers.authorization === 'none' ? null : { name: 'Ada' }),
     });
     server = createServer(toNodeHandler(api)).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
@@ -39,8 +39,8 @@ describe('a body that is not read', () => {
       const length = isChunked ? {} : { 'content-length': `${bytes}` };
       const sent = requestHttp(
         {
-          ...(server.address() as AddressInfo),
           host: '127.0.0.1',
+          port: (server.address() as AddressInfo).port,
           path,
           method: 'POST',
           agent: false,

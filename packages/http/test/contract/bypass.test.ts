@@ -1,6 +1,6 @@
 import { MEMORY } from '../../../core/test/storage-kinds.js';
 import { toFetchHandler } from '../../src/adapters/fetch.js';
-import { takesBypass } from '../../src/api/route.js';
+import { type Method, takesBypass } from '../../src/api/route.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
 import { ADMIN_ROUTES } from '../../src/routes/all-routes.js';
 import { type Adapter, USER_HEADER } from './adapters.js';
@@ -135,7 +135,7 @@ describe('the header X-Bypass-Approval', () => {
       await host.flags.createSegment({ ...inSegment, project: 'own' });
     });
 
-    it.each<[string, number, { readonly path: string; readonly body: unknown; readonly method?: 'PUT' }]>([
+    it.each<[string, number, { readonly path: string; readonly body: unknown; readonly method?: Method }]>([
       ['changes in the own one', 200, changes(stale(OWN))],
       ['changes in both', 403, changes(stale(OWN), stale(OTHER))],
       ['a flag that moves away', 403, changes({ op: 'moveFlag', ref: OWN, input: { project: 'other' } })],
