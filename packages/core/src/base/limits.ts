@@ -32,6 +32,8 @@ const NUMBERS = {
   values: 50_000,
   valueText: 10_000,
   segmentsPerStrategy: 100,
+  /** The highest id of a new segment. Stored segments may have higher ones. */
+  segmentId: 2_147_483_647,
   variants: 100,
   overrides: 100,
   payloadText: 262_144,

@@ -32,7 +32,7 @@ export interface DefinedProject {
 
 /** A segment in {@link Definitions}. */
 export interface DefinedSegment extends Partial<NewSegment> {
-  /** The id of a new segment, unless another segment has it. Default: the next free id. */
+  /** The id of a new segment, unless another segment has it or it is beyond the limit. Default: the next free id. */
   readonly id?: number;
   /** Identifies the segment. */
   readonly name: string;

@@ -134,7 +134,8 @@ function toChange(engine: ChangeEngine, plan: ImportPlan): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
     async decide(unit, context) {
-      const segments = await segmentsFor(unit, plan, await readKnownSegments(engine));
+      const { storage } = engine;
+      const segments = await segmentsFor({ read: unit.read, storage }, plan, await readKnownSegments(engine));
       const planned: PlacedDocument[] = [];
       for await (const item of paced(plan.items)) {
         const found = await readTarget(engine, unit.read, { item, plan, segments, actor: context.actor });

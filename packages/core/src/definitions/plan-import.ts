@@ -12,6 +12,7 @@ import type { ProjectState } from '../projects/project.js';
 import { projectDocuments, restoreProject } from '../projects/project.kind.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
+import { newSegmentIds } from '../segments/segment-ids.js';
 import { createSharedRead, type DocumentReader, type Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
 import type { DefinedFlag, DefinedProject, DefinedSegment, Definitions } from './definition.types.js';
@@ -95,12 +96,15 @@ function* toList({ projects, segments, flags }: Required<Definitions>, given: nu
 }
 
 export function segmentsFor(
-  documents: Pick<DocumentReader, 'read'>,
+  documents: SegmentSources,
   { segments }: Pick<ImportPlan, 'segments'>,
   known: readonly KnownSegment[],
 ): Promise<SegmentIds> {
   return findSegmentIds(documents, known, segments);
 }
+
+/** The registry of segments, and the log of all that have ever been created. */
+type SegmentSources = Pick<DocumentReader, 'read'> & Pick<ChangeEngine, 'storage'>;
 
 interface TargetInput {
   readonly item: Definition;
@@ -256,10 +260,11 @@ interface SegmentIds {
 
 /**
  * Finds the segments of a document, and gives ids to new ones. A definition refers to the segment with its name, or to
- * a renamed one with its id and creation time. A new segment keeps its id unless another segment has it.
+ * a renamed one with its id and creation time. A new segment keeps its id unless another segment has it, or it is beyond
+ * the limit.
  */
 async function findSegmentIds(
-  { read }: Pick<DocumentReader, 'read'>,
+  { read, storage }: SegmentSources,
   known: readonly KnownSegment[],
   definitions: readonly DefinedSegment[],
 ): Promise<SegmentIds> {
@@ -275,17 +280,17 @@ async function findSegmentIds(
     const isRenamed = same !== undefined && !wanted.has(same.name) && isSameTime(same.createdAt, createdAt);
     const found = byName.get(name) ?? (isRenamed ? same.id : undefined);
     if (found !== undefined) ids.set(name, found);
-    else if (id !== undefined && !taken.has(id)) ids.set(name, id);
+    else if (id !== undefined && id <= LIMITS.segmentId && !taken.has(id)) ids.set(name, id);
     const assigned = ids.get(name);
     if (assigned !== undefined) taken.add(assigned);
   }
-  let last = Math.max(lastId, 0);
-  for (const { name } of definitions) {
-    if (ids.has(name)) continue;
-    do last += 1;
-    while (taken.has(last));
-    ids.set(name, last);
-  }
+  const unnumbered = definitions.filter(({ name }) => !ids.has(name));
+  const fresh = await newSegmentIds(storage, {
+    count: unnumbered.length,
+    lastId: [...ids.values()].reduce((highest, id) => Math.max(highest, id), lastId),
+    taken,
+  });
+  for (const [index, { name }] of unnumbered.entries()) ids.set(name, fresh[index] as number);
   const named = new Map(definitions.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
   return {
     of: ({ name }) => ids.get(name) as number,

@@ -70,7 +70,7 @@ export function registerSegment(
   registry: SegmentRegistry,
   { id, name }: { id: number; name: string },
 ): SegmentRegistry {
-  return { lastId: id, names: withName(registry.names, name) };
+  return { lastId: Math.max(registry.lastId, id), names: withName(registry.names, name) };
 }
 
 export function renameSegment({ lastId, names }: SegmentRegistry, from: string, to: string): SegmentRegistry {

@@ -25,6 +25,7 @@ import {
 } from './segment.js';
 import { segmentDocuments } from './segment.kind.js';
 import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef } from './segment.types.js';
+import { newSegmentIds } from './segment-ids.js';
 
 const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
@@ -169,14 +170,14 @@ function throwSegmentNotFound(segment: number): never {
   throw new FlagsError('segment_not_found', `There is no segment ${segment}; create it, or list the segments.`);
 }
 
-function createSegment({ now }: Engine, _: undefined, input: NewSegment): PreparedChange<Segment> {
+function createSegment(engine: Engine, _: undefined, input: NewSegment): PreparedChange<Segment> {
   const valid = copyInput(input);
-  const createdAt = now().toISOString();
+  const createdAt = engine.now().toISOString();
   return {
     // The decision assigns the id. Creations wait for each other, because all of them write the registry.
     subject: { kind: segmentDocuments.kind, id: '' },
     async decide(unit, { actor }) {
-      const id = await nextId(unit.read);
+      const id = await nextId(engine, unit);
       await findProjectOf(unit.read, valid);
       await assertPatterns(valid);
       const events = segmentRules.createSegment(valid, { id, createdAt, createdBy: actor });
@@ -239,8 +240,11 @@ async function findProjectOf(read: Read, { project }: SegmentChanges): Promise<v
   if (typeof project === 'string') await findProject(read, { project });
 }
 
-async function nextId(read: Read): Promise<number> {
-  return ((await read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS).lastId + 1;
+async function nextId({ storage }: Engine, unit: UnitOfWork): Promise<number> {
+  const { lastId } = (await unit.read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS;
+  const taken = new Set([...unit.written(segmentDocuments).keys()].map(Number));
+  const [id] = await newSegmentIds(storage, { count: 1, lastId, taken });
+  return id as number;
 }
 
 /** Changes the registry of segment names and ids. */

@@ -24,7 +24,7 @@ export type SegmentEvent =
 
 /** Keeps ids and names unique across all segments: one document that every creation, renaming and deletion writes. */
 export interface SegmentRegistry {
-  /** The highest id ever assigned. */
+  /** The highest id that a segment has ever had. Never falls. */
   readonly lastId: number;
   /** The names in use. */
   readonly names: readonly string[];

@@ -45,7 +45,7 @@ async function* iterateSeenFlags(usage: UsageStorage, after: string | undefined)
     if (seen && seen.application !== sum.application) yield seen;
     if (seen?.application !== sum.application) seen = { application: sum.application, flags: [], evaluations: 0 };
     seen.flags.push(sum.flag);
-    seen.evaluations += boundedSum(sum.yes, sum.no);
+    seen.evaluations = boundedSum(seen.evaluations, boundedSum(sum.yes, sum.no));
   }
   if (seen) yield seen;
 }

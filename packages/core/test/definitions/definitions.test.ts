@@ -257,6 +257,73 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect((await flags.listSegments()).items.map(({ name }) => name)).toEqual(['gold', 'beta']);
   });
 
+  describe('the id of a segment', () => {
+    const HIGHEST = LIMITS.segmentId;
+    const segment = (name: string, id?: number) => ({ name, ...(id !== undefined && { id }) });
+    const importSegments = (...segments: readonly object[]) => importing({ version: 1, segments });
+    const idsByName = async () =>
+      Object.fromEntries((await flags.listSegments()).items.map(({ id, name }) => [name, id]));
+    const create = async (name: string) => (await flags.createSegment({ name, constraints: [] })).id;
+
+    afterEach(() => jest.restoreAllMocks());
+
+    it('is another one if it is beyond the limit, and the next ones differ', async () => {
+      await importSegments(segment('huge', Number.MAX_SAFE_INTEGER), segment('beyond', HIGHEST + 1));
+      expect(await idsByName()).toEqual({ huge: 1, beyond: 2 });
+      expect([await create('a'), await create('b'), await create('c')]).toEqual([3, 4, 5]);
+      await importSegments(segment('further'));
+      expect(await idsByName()).toMatchObject({ further: 6 });
+    });
+
+    it('is the lowest that no segment has ever had, after the highest one', async () => {
+      expect([await create('first'), await create('gone')]).toEqual([1, 2]);
+      await flags.deleteSegment({ segment: 2 });
+      await importSegments(segment('highest', HIGHEST), segment('beside'), segment('fourth', 4));
+      expect(await idsByName()).toEqual({ first: 1, highest: HIGHEST, fourth: 4, beside: 3 });
+      expect([await create('fifth'), await create('sixth')]).toEqual([5, 6]);
+      // Deleted in the same set, too.
+      await flags.apply([
+        { op: 'createSegment', input: { name: 'brief', constraints: [] } },
+        { op: 'deleteSegment', ref: { segment: 7 } },
+        { op: 'createSegment', input: { name: 'stays', constraints: [] } },
+      ]);
+      expect(await idsByName()).toMatchObject({ stays: 8 });
+    });
+
+    it('is refused if none is left', async () => {
+      jest.replaceProperty(LIMITS, 'segmentId', 2);
+      await importSegments(segment('a'), segment('b', 2));
+      await flags.deleteSegment({ segment: 1 });
+      for (const attempt of [create('c'), importSegments(segment('c'))]) {
+        await expect(attempt).rejects.toMatchObject({ code: 'segment_exists' });
+      }
+      await importSegments(segment('a', 1));
+      expect(await idsByName()).toEqual({ a: 1, b: 2 });
+    });
+
+    it('stays what it is beyond the limit in the store that has it, and changes in another one', async () => {
+      const replaced = jest.replaceProperty(LIMITS, 'segmentId', Number.MAX_SAFE_INTEGER);
+      await importSegments(segment('huge', Number.MAX_SAFE_INTEGER));
+      replaced.restore();
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      await flags.addStrategy(PRODUCTION, { name: 'default', segments: [Number.MAX_SAFE_INTEGER] });
+      await flags.updateSegment({ segment: Number.MAX_SAFE_INTEGER }, { description: 'changed' });
+      expect([await create('a'), await create('b')]).toEqual([1, 2]);
+      const definitions = await flags.exportDefinitions();
+      expect(await importing(definitions)).toMatchObject({ differences: [] });
+      // A strategy that names the segment by its number, as a file may.
+      const numbered = JSON.parse(JSON.stringify(definitions).replace('["huge"]', `[${Number.MAX_SAFE_INTEGER}]`));
+      expect(numbered).not.toEqual(definitions);
+      expect(await importing(numbered)).toMatchObject({ differences: [] });
+      const copy = await createFlags({ storage: memoryStorage(), pollInterval: 0 });
+      await copy.importDefinitions(numbered);
+      const { items } = await copy.listSegments();
+      expect(items.map(({ id, name }) => [id, name])).toEqual(expect.arrayContaining([[3, 'huge']]));
+      expect(await copy.getFlag(CHECKOUT)).toMatchObject({ environments: [{}, { strategies: [{ segments: [3] }] }] });
+      await copy.close();
+    });
+  });
+
   it.each<[unknown, string]>([
     [{ version: 2 }, '/version'],
     [{ version: 1, flags: {} }, '/flags'],

@@ -9,6 +9,7 @@ import {
   type FlagsStorage,
   isFlagsError,
   memoryStorage,
+  type Segment,
 } from '../../src/index.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { engineOn, type Outcome, outcomeOf } from './engine-under-test.js';
@@ -31,6 +32,26 @@ describe('any sequence of operations', () => {
       }),
       { numRuns: extent({ short: 15, full: 400 }) },
     );
+  });
+
+  it('gives no segment an id that another one has had', async () => {
+    let created = 0;
+    await fc.assert(
+      fc.asyncProperty(operations, async (sequence) => {
+        const storage = memoryStorage();
+        const flags = await engineOn(storage);
+        for (const one of sequence) {
+          const filter = { type: 'segment-created' };
+          const { events } = await storage.events({ order: 'newest-first', limit: 1000, filter });
+          const { result } = await outcomeOf(flags, storage, one);
+          if (one.call !== 'createSegment' || !result) continue;
+          created += 1;
+          expect(events.map(({ subject }) => Number(subject.id))).not.toContain((result as Segment).id);
+        }
+      }),
+      { numRuns: extent({ short: 15, full: 400 }) },
+    );
+    expect(created).toBeGreaterThan(0);
   });
 });
 

@@ -1,6 +1,28 @@
 import fc from 'fast-check';
-import type { EnvironmentRef, Flags } from '../../src/index.js';
+import type { JsonSchema } from '../../src/base/primitives.js';
+import {
+  dependency,
+  flagChanges,
+  labelChanges as labelChangesSchema,
+  newFlag as newFlagSchema,
+} from '../../src/flags/flag.schema.js';
+import { environment as environmentSchema, strategy, strategyReplacement } from '../../src/flags/strategies.schema.js';
+import { variants as variantsSchema } from '../../src/flags/variants.schema.js';
+import { definitionsSchema, type EnvironmentRef, type Flags, LIMITS } from '../../src/index.js';
+import {
+  member as memberSchema,
+  newProject as newProjectSchema,
+  projectChanges as projectChangesSchema,
+} from '../../src/projects/project.schema.js';
+import {
+  newSegment as newSegmentSchema,
+  segmentChanges as segmentChangesSchema,
+} from '../../src/segments/segment.schema.js';
+import { newToken as newTokenSchema } from '../../src/tokens/token.schema.js';
+import { extremesOf } from '../extremes.js';
 import { mostly, strategyInput, variantInput } from './random-inputs.js';
+
+const { MAX_SAFE_INTEGER } = Number;
 
 /** One call of the public interface, as data, so that a counterexample can be read. */
 export interface Operation {
@@ -55,6 +77,13 @@ const segmentName = fc.constantFrom('s', 't', '__proto__');
 const newSegment = fc.record({ name: segmentName, constraints: fc.constant([]) });
 const segmentChanges = fc.record({ name: segmentName, description: fc.constant('d') }, { requiredKeys: [] });
 const parent = fc.record({ flag: flagName });
+/** Ids of segments are given numbers: the next ones follow them. */
+const segmentId = fc.constantFrom(1, 2, LIMITS.segmentId - 1, LIMITS.segmentId, LIMITS.segmentId + 1, MAX_SAFE_INTEGER);
+const definedSegments = fc.uniqueArray(fc.record({ name: segmentName, id: segmentId }, { requiredKeys: ['name'] }), {
+  maxLength: 3,
+  selector: ({ name }) => name,
+});
+const definitions = fc.record({ version: fc.constant(1), segments: definedSegments });
 const variants = fc.uniqueArray(variantInput, { maxLength: 4, selector: ({ name }) => name });
 
 const configuration = fc.record({
@@ -68,40 +97,46 @@ const context = fc.oneof(
   { weight: 1, arbitrary: fc.record({ ifRevision: fc.oneof(fc.nat({ max: 4 }), fc.array(fc.nat({ max: 4 }))) }) },
 );
 
+/** Also the largest and the smallest inputs that the schema of an operation admits. */
+function extremely(usual: fc.Arbitrary<unknown>, schema: JsonSchema): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 19, arbitrary: usual }, { weight: 1, arbitrary: fc.constantFrom(...extremesOf(schema)) });
+}
+
 function calls(weight: number, call: keyof Flags, ...input: readonly fc.Arbitrary<unknown>[]) {
   return { weight, arbitrary: fc.tuple(...input, context).map((given): Operation => ({ call, input: given })) };
 }
 
 /** Any change, valid or not, with few names, so that operations meet. */
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  calls(6, 'createFlag', projectRef, newFlag),
-  calls(4, 'updateFlag', flagRef, changes),
+  calls(6, 'createFlag', projectRef, extremely(newFlag, newFlagSchema(['release']))),
+  calls(4, 'updateFlag', flagRef, extremely(changes, flagChanges(['release']))),
   calls(2, 'moveFlag', flagRef, projectRef),
-  calls(3, 'configureEnvironment', environmentRef, configuration),
-  calls(2, 'changeLabels', flagRef, labelChanges),
+  calls(3, 'configureEnvironment', environmentRef, extremely(configuration, environmentSchema)),
+  calls(2, 'changeLabels', flagRef, extremely(labelChanges, labelChangesSchema)),
   calls(3, 'cloneFlag', flagRef, fc.record({ name: anyName })),
   calls(3, 'archiveFlag', flagRef),
   calls(2, 'reviveFlag', onlyFlag),
   calls(3, 'deleteFlag', onlyFlag),
-  calls(6, 'addStrategy', environmentRef, strategyInput),
-  calls(5, 'updateStrategy', strategyRef, strategyInput),
+  calls(6, 'addStrategy', environmentRef, extremely(strategyInput, strategy)),
+  calls(5, 'updateStrategy', strategyRef, extremely(strategyInput, strategyReplacement)),
   calls(3, 'removeStrategy', strategyRef),
   calls(5, 'enable', environmentRef),
   calls(1, 'disable', environmentRef),
-  calls(6, 'setVariants', flagRef, variants),
-  calls(3, 'createProject', newProject),
-  calls(1, 'updateProject', projectRef, projectChanges),
+  calls(6, 'setVariants', flagRef, extremely(variants, variantsSchema)),
+  calls(3, 'createProject', extremely(newProject, newProjectSchema)),
+  calls(1, 'updateProject', projectRef, extremely(projectChanges, projectChangesSchema)),
   calls(1, 'deleteProject', projectRef),
-  calls(4, 'addMember', projectRef, member),
+  calls(4, 'addMember', projectRef, extremely(member, memberSchema)),
   calls(3, 'changeMemberRole', projectRef, member),
   calls(3, 'removeMember', projectRef, member),
-  calls(3, 'createSegment', newSegment),
-  calls(2, 'updateSegment', segmentRef, segmentChanges),
+  calls(3, 'createSegment', extremely(newSegment, newSegmentSchema)),
+  calls(2, 'updateSegment', segmentRef, extremely(segmentChanges, segmentChangesSchema)),
   calls(2, 'deleteSegment', segmentRef),
-  calls(5, 'addDependency', flagRef, parent),
+  calls(5, 'addDependency', flagRef, extremely(parent, dependency)),
   calls(1, 'removeDependency', flagRef, parent),
   calls(1, 'removeDependencies', flagRef),
-  calls(1, 'createToken', newToken),
+  calls(3, 'importDefinitions', extremely(definitions, definitionsSchema())),
+  calls(1, 'createToken', extremely(newToken, newTokenSchema)),
   calls(
     1,
     'deleteToken',

@@ -22,7 +22,9 @@ async function engineOn(storage: FlagsStorage) {
 
 /** Operations whose only parameter is the input. */
 const INPUT_ONLY: readonly string[] = ['createProject', 'createSegment'];
-const SINGLE_ONLY: readonly string[] = [...['changeLabels', 'removeDependencies', 'createToken', 'deleteToken']];
+const SINGLE_ONLY: readonly string[] = [
+  ...['changeLabels', 'removeDependencies', 'createToken', 'deleteToken', 'importDefinitions'],
+];
 
 /** Returns an operation as a change, if change sets may contain it. */
 async function toChange(flags: Flags, { call, input }: Operation): Promise<Change | undefined> {

@@ -25,9 +25,15 @@ async function run(open: StorageKind['open'], sequence: readonly Operation[]): P
   try {
     const flags = await engineOn(storage);
     const outcomes: Outcome[] = [];
-    for (const operation of sequence) outcomes.push(await outcomeOf(flags, storage, operation));
+    for (const operation of sequence) outcomes.push(withoutSetId(await outcomeOf(flags, storage, operation)));
     return { outcomes, content: await contentOf(storage) };
   } finally {
     await dispose();
   }
+}
+
+/** Every import draws an id of its own for its change set. */
+function withoutSetId({ result, ...rest }: Outcome): Outcome {
+  if (!Object.hasOwn(Object(result), 'changeSet')) return { result, ...rest };
+  return { result: { ...Object(result), changeSet: null }, ...rest };
 }

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { parseNumber } from '../../src/base/primitives.js';
+import { operationOf } from '../../src/changesets/operations.js';
 import { isPattern } from '../../src/evaluation/constraints.js';
-import { createFlags, type Flags, isFlagsError, memoryStorage } from '../../src/index.js';
+import { createFlags, definitionsSchema, type Flags, isFlagsError, memoryStorage } from '../../src/index.js';
+import { type InputSchemas, inputSchemas } from '../../src/input-schemas.js';
+import { createSettings } from '../../src/options.js';
 import { everythingIn } from '../everything.js';
+import { extremesOf } from '../extremes.js';
 import { methodNames } from '../method-names.js';
 import { DEFAULT, PRODUCTION } from '../references.js';
 import { refusalOf } from '../refusal.js';
@@ -78,6 +82,54 @@ describe.each(Object.entries(TAKERS))('%s', (_, { input, take }) => {
     expect(INHERITED.map((prototype) => Object.getOwnPropertyNames(prototype))).toEqual(before);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     expect(JSON.stringify(await everythingIn(flags))).not.toContain('"polluted"');
+  });
+});
+
+const SETTINGS = createSettings({});
+
+/** The names of the schemas of inputs that no operation on documents has. */
+const REPORTS: Readonly<Record<string, keyof InputSchemas>> = {
+  registerApplication: 'registration',
+  reportMetrics: 'metricsReport',
+  reportMetricsInBulk: 'bulkReport',
+  consume: 'consumer',
+  resetConsumer: 'consumerReset',
+  searchFlags: 'flagQuery',
+  listEvents: 'feedQuery',
+};
+
+/** Operations whose inputs have a schema here, and those inputs with the largest and smallest values in each place. */
+const EXTREMES = Object.entries(TAKERS).flatMap(([name, { take }]) => {
+  const schemas = inputSchemas(SETTINGS);
+  const schema = (operationOf(name)?.input ?? REPORTS[name]) as keyof InputSchemas | undefined;
+  if (name === 'importDefinitions') return [[name, take, extremesOf(definitionsSchema(SETTINGS))] as const];
+  return schema ? [[name, take, extremesOf(schemas[schema])] as const] : [];
+});
+
+describe('the largest and the smallest inputs that a schema admits', () => {
+  let flags: Flags<string>;
+
+  beforeEach(async () => {
+    flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
+    await furnish(flags);
+  });
+  afterEach(() => flags.close());
+
+  it.each(EXTREMES)('of %s leave a store that can be changed, evaluated and copied', async (_, take, inputs) => {
+    for (const input of inputs) expect(['done', 'refused']).toContain(await outcomeOf(() => take(flags, input)));
+    const ids = [];
+    for (const name of ['one', 'two', 'three']) ids.push((await flags.createSegment({ name, constraints: [] })).id);
+    expect(new Set(ids).size).toBe(3);
+    await flags.createFlag(DEFAULT, { name: 'next' });
+    await flags.addStrategy({ ...PRODUCTION, flag: 'next' }, { name: 'default', segments: ids });
+    await flags.enable({ ...PRODUCTION, flag: 'next' });
+    expect(flags.isEnabled('next', {}, { environment: 'production' })).toBe(true);
+    const definitions = await flags.exportDefinitions();
+    expect(await flags.importDefinitions(definitions, { dryRun: true })).toMatchObject({ differences: [] });
+    const copy = await createFlags<string>({ storage: memoryStorage(), isUser: () => true, ...SILENT });
+    await copy.importDefinitions(definitions);
+    expect((await copy.exportDefinitions()).flags).toEqual(definitions.flags);
+    await copy.close();
   });
 });
 
