@@ -3,6 +3,7 @@ import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { FlagsError } from '../errors.js';
+import { possibleDependencies } from '../flags/dependencies.operations.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments, restoreFlag } from '../flags/flag.kind.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
@@ -139,7 +140,10 @@ export async function readTarget(
     defaultType: defaultType(engine),
     segmentId,
   });
-  return { kind: 'flag', current, target };
+  const isRevived = current?.archived === true && !target.archived;
+  if (!isRevived || item.definition.dependencies) return { kind: 'flag', current, target };
+  const dependencies = await possibleDependencies({ read, list: engine.list }, { source: current, name: current.name });
+  return { kind: 'flag', current, target: { ...target, dependencies } };
 }
 
 function isChange({ kind, current, target }: Planned): boolean {

@@ -26,10 +26,10 @@ export async function listLiveChildren(documents: DocumentReader, parent: string
 }
 
 /**
- * Returns the dependencies that a clone inherits: those on existing parents. A clone with children inherits none. It
- * has children if archived flags depend on a deleted flag of the same name.
+ * Returns the dependencies that a clone or a revived flag can have: those on flags that can be parents now. A flag with
+ * children has none. A clone has children if archived flags depend on a deleted flag of the same name.
  */
-export async function inheritableDependencies(
+export async function possibleDependencies(
   documents: DocumentReader,
   { source, name }: { readonly source: FlagState; readonly name: string },
 ): Promise<readonly Dependency[]> {
@@ -37,7 +37,10 @@ export async function inheritableDependencies(
   if (dependencies.length === 0) return [];
   if ((await listChildren(documents, name)).length > 0) return [];
   const parents = await Promise.all(dependencies.map(({ flag }) => documents.read(flagDocuments, flag)));
-  return dependencies.filter((_, i) => dependencyRules.canBeParent(parents[i]?.state, source.project));
+  return dependencies.filter((_, i) => {
+    const parent = parents[i]?.state;
+    return dependencyRules.canBeParent(parent, source.project) && parent.dependencies.length === 0;
+  });
 }
 
 function addDependency(_: Engine, ref: FlagRef, input: DependencyInput): PreparedChange<Dependency> {

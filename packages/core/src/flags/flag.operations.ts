@@ -9,7 +9,7 @@ import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag, type FlagEngine } from './change-flag.js';
-import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
+import { listChildren, listLiveChildren, possibleDependencies } from './dependencies.operations.js';
 import { type FlagState, orderedEnvironmentOf } from './flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from './flag.kind.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
@@ -118,7 +118,7 @@ function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: string 
       const existing = await unit.read(flagDocuments, name);
       const source = await findFlag(unit.read, ref);
       await findProject(unit.read, ref);
-      const dependencies = await inheritableDependencies(unit, { source: source.state, name });
+      const dependencies = await possibleDependencies(unit, { source: source.state, name });
       await applyToFlag(unit, name, lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies }));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, name)) ?? throwFlagNotFound(name)),
@@ -138,8 +138,8 @@ export function rememberIds(newId: () => string): (name: string) => string {
 function archiveFlag({ now }: Engine, ref: FlagRef): PreparedChange<void> {
   const archivedAt = now().toISOString();
   return changeFlag(ref, {
-    decide: async (flag, { unchecked }) =>
-      lifecycle.archiveFlag(flag, await listLiveChildren(unchecked, flag.name), archivedAt),
+    // Reads children with a check in the commit: one that is revived meanwhile needs its parent.
+    decide: async (flag, unit) => lifecycle.archiveFlag(flag, await listLiveChildren(unit, flag.name), archivedAt),
     result: () => undefined,
   });
 }
@@ -155,7 +155,8 @@ function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
     subject: keyOf(flag),
     async decide(unit) {
       const state = assertFound(await unit.read(flagDocuments, flag), ref);
-      await unit.apply(flagDocuments, flag, lifecycle.reviveFlag(state));
+      const kept = await possibleDependencies(unit, { source: state, name: flag });
+      await applyToFlag(unit, flag, lifecycle.reviveFlag(state, kept));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag)),
   };

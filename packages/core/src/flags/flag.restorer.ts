@@ -1,7 +1,7 @@
 import { locateRefusals } from '../base/validator.js';
 import type { UnitOfWork } from '../engine/engine.js';
 import { findProject, referredSegments } from '../engine/references.js';
-import type { Restorer } from '../engine/restorer.js';
+import type { Restored, Restorer } from '../engine/restorer.js';
 import { FlagsError } from '../errors.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from './change-flag.js';
 import { assertCanDepend } from './dependencies.decide.js';
@@ -22,9 +22,10 @@ export const flagRestorer: Restorer<FlagState, FlagEvent> = {
     await applyToFlag(unit, id, events);
     return events.length > 0;
   },
-  async check(unit, { id, target, path }) {
+  async check(unit, document) {
+    const { id, target, path } = document;
     await locateRefusals(path, () => assertReferences(unit, id, target));
-    if (target && !target.archived) await assertDependencies(unit, target, path);
+    if (target && !target.archived) await assertDependencies(unit, target, document);
   },
 };
 
@@ -39,13 +40,23 @@ async function assertReferences(unit: UnitOfWork, name: string, target: FlagStat
   await assertChildrenInProject(unit, target);
 }
 
-/** Only for live flags: an archived flag may depend on deleted flags. */
-async function assertDependencies(unit: UnitOfWork, child: FlagState, path: string | undefined): Promise<void> {
-  const children = await listChildren(unit, child.name);
+/**
+ * Only for live flags: an archived flag may depend on deleted flags, and on flags that have dependencies. A revival
+ * removes what is not possible, so archived children do not forbid a dependency that the flag has already.
+ */
+async function assertDependencies(
+  unit: UnitOfWork,
+  child: FlagState,
+  { before, path }: Restored<FlagState>,
+): Promise<void> {
+  if (child.dependencies.length === 0) return;
+  const [children, liveChildren] = [await listChildren(unit, child.name), await listLiveChildren(unit, child.name)];
   for (const [index, dependency] of child.dependencies.entries()) {
+    const isNew = before?.archived === false && !before.dependencies.some(({ flag }) => flag === dependency.flag);
     const parent = (await unit.read(flagDocuments, dependency.flag))?.state;
     const place = path === undefined ? undefined : `${path}/dependencies/${index}`;
-    await locateRefusals(place, () => assertCanDepend(child, dependency, { parent, children }));
+    const relatives = { parent, children: isNew ? children : liveChildren };
+    await locateRefusals(place, () => assertCanDepend(child, dependency, relatives));
   }
 }
 

@@ -183,7 +183,8 @@ export interface FlagOperations {
 
   /**
    * Revives an archived flag, off in every environment. Does nothing if the flag is not archived. With `project`, a
-   * flag of another project is not found.
+   * flag of another project is not found. Removes dependencies on flags that are archived or deleted: the change set
+   * then also has events of the type `dependency-removed`.
    *
    * @throws FlagsError `flag_not_found`, `revision_mismatch`
    * @example

@@ -105,11 +105,19 @@ export function assertNoChildren(flag: string, children: readonly string[]): voi
   throw new FlagsError('flag_has_children', message);
 }
 
-/** Revives a flag, off everywhere. */
-export function reviveFlag(flag: FlagState): FlagEvent[] {
+/**
+ * Revives a flag, off everywhere.
+ *
+ * @param kept its dependencies that are still possible. The others are removed: their parents are archived or gone.
+ */
+export function reviveFlag(flag: FlagState, kept: readonly Dependency[] = flag.dependencies): FlagEvent[] {
   if (!flag.archived) return [];
   const before = { archived: true, enabledIn: enabledEnvironments(flag) };
-  return [{ type: 'flag-revived', data: { archived: false, enabledIn: [] }, before }];
+  const left = flag.dependencies.filter((dependency) => !kept.includes(dependency));
+  return [
+    { type: 'flag-revived', data: { archived: false, enabledIn: [] }, before },
+    ...left.map((dependency): FlagEvent => ({ type: 'dependency-removed', data: null, before: dependency })),
+  ];
 }
 
 /** Deletes a flag permanently. It must be archived. */

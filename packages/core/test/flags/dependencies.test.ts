@@ -162,14 +162,40 @@ onEveryStorage((start) => {
       await flags.archiveFlag(PAYMENTS);
     });
 
-    it('leaves archived children with a missing parent when it is deleted', async () => {
+    it.each(['archived', 'deleted'])('is lost by a child that is revived while the parent is %s', async (state) => {
+      const flags = await withDependency(await start());
+      await flags.archiveFlag(CHECKOUT);
+      await flags.archiveFlag(PAYMENTS);
+      if (state === 'deleted') await flags.deleteFlag({ flag: 'payments' });
+      const facts = await factsOf(flags, () => flags.reviveFlag({ flag: 'checkout' }));
+      expect(facts).toEqual(['flag-revived', 'dependency-removed']);
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
+      if (state === 'archived') await flags.deleteFlag({ flag: 'payments' });
+      await flags.createFlag(DEFAULT, { name: 'payments' });
+      expect(await familyOf(flags, 'payments')).toEqual({ dependencies: [], children: [] });
+    });
+
+    it('is gone if it exists in another project only', async () => {
       const flags = await withDependency(await start());
       await flags.archiveFlag(CHECKOUT);
       await flags.archiveFlag(PAYMENTS);
       await flags.deleteFlag({ flag: 'payments' });
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await flags.createFlag({ project: 'shop' }, { name: 'payments' });
       await flags.reviveFlag({ flag: 'checkout' });
-      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [ON_PAYMENTS], children: [] });
-      await flags.removeDependency(CHECKOUT, { flag: 'payments' });
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
+    });
+
+    it('is left out as well when an import revives the child, unless the document names it', async () => {
+      const flags = await withDependency(await start());
+      await flags.archiveFlag(CHECKOUT);
+      await flags.archiveFlag(PAYMENTS);
+      await flags.deleteFlag({ flag: 'payments' });
+      const child = { name: 'checkout', archived: false };
+      const named = { ...child, dependencies: [{ flag: 'payments' }] };
+      await expectRefusal(flags, 'invalid_input', () => flags.importDefinitions({ version: 1, flags: [named] }));
+      await flags.importDefinitions({ version: 1, flags: [child] });
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
     });
 
     it('loses deleted children, deleted alone or with their project', async () => {

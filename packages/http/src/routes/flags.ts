@@ -194,7 +194,7 @@ export const archiveRoutes: readonly Route[] = [
       }),
   }),
   route('POST', `${ARCHIVE}/revive/:featureName`, 'reviveFlag', {
-    summary: 'Revive an archived flag; it is off in every environment',
+    summary: 'Revive an archived flag; it is off everywhere, and loses dependencies on archived or deleted flags',
     changes: 'flag',
     reply: flagSchema,
     never: ['flag_archived'],
