@@ -56,6 +56,25 @@ export const isAddress = (store: string) => /^https?:\/\//i.test(store);
 const isPostgres = (store: string) => /^postgres(ql)?:\/\//.test(store);
 
 /**
+ * Refuses a store that looks like an address of another kind: it would become the name of a new file. A single letter is
+ * a drive of Windows.
+ */
+export function assertStore(store: string): void {
+  const [, scheme, path = ''] = /^([a-z][a-z\d+.-]+):(.*)$/i.exec(store) ?? [];
+  if (scheme === undefined || isPostgres(store) || isAddress(store) || existsSync(store)) return;
+  const isOfFile = /^(file|sqlite3?|better-sqlite3)$/i.test(scheme);
+  const file = path
+    .replace(/^\/\/(?=\/)/, '')
+    .replace(/^\/\//, '')
+    .replace(/\?.*$/, '');
+  throw usageError(
+    isOfFile && file !== ''
+      ? `A store in a file is named by its path alone: --store ${file}`
+      : `${scheme}: is no kind of store. Name a file by its path, or postgres://…, or the address of a server.`,
+  );
+}
+
+/**
  * Opens a store or a connection to a server.
  *
  * Every command sends requests to the admin API. For a store, the API runs in this process, so each command has one
@@ -164,6 +183,7 @@ export async function openFlags(
   { environments, create = false }: Pick<ConnectionOptions, 'environments' | 'create'>,
   settings: Partial<FlagsOptions> = READING,
 ): Promise<Flags> {
+  assertStore(store);
   if (!create && isFile(store) && !existsSync(store)) {
     throw new CommandError(
       `There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`,

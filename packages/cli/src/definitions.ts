@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { text as readText } from 'node:stream/consumers';
+import { buffer as readBuffer } from 'node:stream/consumers';
 import { type Definitions, type ImportResult, isFlagsError } from '@flags/core';
 import type { ImportedDifference } from '@flags/core/types';
 import type { Session } from '@flags/http/wire';
@@ -14,7 +14,7 @@ import type { CommandSession } from './session.js';
 export async function readDocument({ stdin }: CommandIo, file: string): Promise<unknown> {
   let source: string;
   try {
-    source = file === '-' ? await readText(stdin) : await readFile(file, 'utf8');
+    source = decode(file === '-' ? await readBuffer(stdin) : await readFile(file));
   } catch (error) {
     if (Object(error).code === 'ENOENT') throw new CommandError(`There is no file ${file}.`);
     throw new CommandError(`${file} cannot be read: ${reasonOf(error)}`);
@@ -22,8 +22,21 @@ export async function readDocument({ stdin }: CommandIo, file: string): Promise<
   try {
     return /^\s*[{[]/.test(source) ? JSON.parse(source) : parseYaml(source, { maxAliasCount: 100 });
   } catch (error) {
+    if (Object(error).code === 'MULTIPLE_DOCS') {
+      throw new CommandError(
+        `${file} has several YAML documents. Put each into a file of its own, without lines of "---".`,
+      );
+    }
     throw new CommandError(`${file} is not valid YAML or JSON: ${reasonOf(error)}`);
   }
+}
+
+/** Windows PowerShell writes UTF-16, and editors may begin a file with a byte-order mark. */
+function decode(bytes: Buffer): string {
+  const [first, second] = bytes;
+  const isLittle = first === 0xff && second === 0xfe;
+  const isBig = first === 0xfe && second === 0xff;
+  return new TextDecoder(isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8').decode(bytes);
 }
 
 export interface ApplyChoices extends ShowChoices {

@@ -13,27 +13,32 @@ describe('importers', () => {
     const inProduction = (name: string) => flags[name]?.environments?.production;
     expect(inProduction('plain')).toMatchObject({ enabled: true, strategies: [{ name: 'default' }] });
     expect(inProduction('stopped')).toMatchObject({ enabled: false });
-    expect(inProduction('staff')?.strategies?.map(({ constraints }) => constraints)).toEqual([
+    expect(notes).toContain('stopped: it is disabled, for which flagd returns the default of the code.');
+    expect(inProduction('partners')?.strategies?.map(({ constraints }) => constraints)).toEqual([
       [{ contextName: 'email', operator: 'STR_ENDS_WITH', values: ['@example.org'] }],
-      [{ contextName: 'version', operator: 'SEMVER_GTE', value: '2.0.0' }],
+      [{ contextName: 'plan', operator: 'IN', values: ['partner'] }],
     ]);
-    expect(flags.color?.variants).toMatchObject([
-      { name: 'red', weight: 250, stickiness: 'email', payload: { type: 'string', value: '#f00' } },
+    expect(flags.layer?.variants).toMatchObject([
+      { name: 'red', weight: 250, stickiness: 'userId', payload: { type: 'string', value: '#f00' } },
       { name: 'blue', weight: 750 },
       { name: 'grey', weight: 0 },
     ]);
     const flagsNow = server().flags;
+    expect(flagsNow.getVariant('layer', { properties: { email: 'ada@example.org' } }).name).toBe('grey');
     expect(flagsNow.getVariant('limit', { properties: { plan: 'pro' } }).payload?.value).toBe('10');
     expect(flagsNow.getVariant('limit', { userId: '7' }).payload?.value).toBe('1');
     expect(flagsNow.getVariant('layout').payload).toEqual({ type: 'json', value: '{"columns":2}' });
-    expect(inProduction('strange')).toMatchObject({ enabled: false, strategies: [] });
-    expect(notes).toContain('strange: its targeting has no equivalent');
-    expect(notes).not.toContain('staff:');
+    for (const name of ['strange', 'staff', 'color']) {
+      expect(flags[name]).toBeUndefined();
+      expect(notes).toContain(`note: ${name}: its targeting has no equivalent: `);
+    }
+    expect(notes).toMatch(/\nLeft out: 3 flags\.\n$/);
+    expect(notes).toContain('because another hash chooses them: layer.');
   });
 
   describe('flagd definitions', () => {
     const RED = { variants: { red: '#f00', blue: '#00f' }, defaultVariant: 'red' };
-    const version = (operand: string) => ({ if: [{ sem_ver: [{ var: 'version' }, '>=', operand] }, 'blue'] });
+    const TOGGLE = { variants: { true: true, false: false }, defaultVariant: 'false' };
 
     /** Imports the flags beside one that needs no note, which every file must keep. */
     async function importBeside(flags: Record<string, object>, members: object = {}) {
@@ -46,28 +51,7 @@ describe('importers', () => {
       return { ...result, noted: result.notes.split('\n').filter((line) => line.startsWith('note:')) };
     }
 
-    it('note that a condition alone gives false where flagd answers the default variant', async () => {
-      const toggle = { variants: { true: true, false: false }, defaultVariant: 'true' };
-      const staff = { ends_with: [{ var: 'email' }, '@example.org'] };
-      const { noted } = await importBeside({
-        staff: { ...toggle, targeting: staff },
-        beta: { ...toggle, targeting: { starts_with: [{ var: 'email' }, 'beta'] } },
-        recent: { ...toggle, targeting: { sem_ver: [{ var: 'version' }, '>=', '2.0.0'] } },
-        both: { ...toggle, targeting: { and: [{ '==': [{ var: 'plan' }, 'pro'] }, staff] } },
-        same: { ...toggle, defaultVariant: 'false', targeting: staff },
-        chosen: { ...toggle, targeting: { if: [staff, 'true', 'false'] } },
-        plan: { ...toggle, targeting: { '==': [{ var: 'plan' }, 'pro'] } },
-      });
-      const named = ['staff', 'beta', 'recent', 'both'].map((name) =>
-        expect.stringContaining(`${name}: if the value that its targeting compares is missing or invalid`),
-      );
-      expect(noted).toHaveLength(4);
-      expect(noted).toEqual(expect.arrayContaining(named));
-      expect(server().flags.isEnabled('staff', { properties: { email: 'ada@example.org' } })).toBe(true);
-      expect(server().flags.isEnabled('staff', {})).toBe(false);
-    });
-
-    it('leave the default to the caller without a defaultVariant', async () => {
+    it('leave the default to the code without a defaultVariant, and are left out if they have booleans', async () => {
       const { defaultVariant: _, ...color } = RED;
       const pro = { if: [{ '==': [{ var: 'plan' }, 'pro'] }, 'blue'] };
       const { noted } = await importBeside({
@@ -78,109 +62,123 @@ describe('importers', () => {
         toggle: { variants: { on: true, off: false } },
       });
       const { flags } = server();
-      for (const name of ['color', 'nullish', 'plan', 'toggle']) {
+      for (const name of ['color', 'nullish', 'plan']) {
         expect([name, flags.getVariant(name, { userId: '7' })]).toEqual([
           name,
           expect.objectContaining({ enabled: false }),
         ]);
-        expect(flags.isEnabled(name, { userId: '7' })).toBe(false);
-        expect(noted).toContainEqual(expect.stringContaining(`${name}: it has no defaultVariant`));
       }
       expect(flags.getVariant('plan', { properties: { plan: 'pro' } }).name).toBe('blue');
       expect(flags.getVariant('decided', { userId: '7' }).name).toBe('red');
-      expect(noted).toHaveLength(4);
+      expect(noted).toEqual([expect.stringContaining('toggle: it has no defaultVariant, so the code decides.')]);
     });
 
     it.each([
-      ['a version with a v', version('v1.0.0')],
-      ['a short version', version('1.1')],
+      ['tier', { '==': [{ var: ['tier', 'free'] }, 'free'] }],
+      ['roles', { in: ['admin', { var: 'roles' }] }],
+      ['plan', { '==': [{ var: 'user.plan' }, 'pro'] }],
+      ['version', { sem_ver: [{ var: 'v' }, '>=', '1.2.0'] }],
       [
-        'weights by expression',
+        'thirds',
         {
           fractional: [
-            ['red', { '+': [20, 5] }],
-            ['blue', 75],
+            ['true', 1],
+            ['false', 2],
+          ],
+        },
+      ],
+      ['blank', { '==': [{ var: 'c' }, ' DE'] }],
+      ['strict', { '===': [{ var: 'org' }, 1] }],
+      ['absent', { '<': [{ var: 'age' }, 18] }],
+      ['boolean', { '==': [{ var: 'beta' }, 'true'] }],
+      ['user', { '==': [{ var: 'userId' }, 'ada'] }],
+      [
+        'expression',
+        {
+          fractional: [
+            ['true', { '+': [20, 5] }],
+            ['false', 75],
           ],
         },
       ],
       [
-        'weights of zero',
+        'nothing',
         {
           fractional: [
-            ['red', 0],
-            ['blue', 0],
+            ['true', 0],
+            ['false', 0],
           ],
         },
       ],
       [
-        'negative weights',
+        'negative',
         {
           fractional: [
-            ['red', -10],
-            ['blue', 20],
+            ['true', -10],
+            ['false', 20],
           ],
         },
       ],
+      ['byField', { fractional: [{ cat: [{ var: 'a' }, { var: 'b' }] }, ['true', 50], ['false', 50]] }],
+      ['bySeed', { fractional: ['seed', ['true', 50], ['false', 50]] }],
       [
-        'variants by expression',
+        'unknown',
         {
           fractional: [
-            [{ if: [true, 'red', 'blue'] }, 50],
-            ['blue', 50],
-          ],
-        },
-      ],
-      ['variants of rules by expression', { if: [{ '==': [{ var: 'a' }, 'b'] }, { var: 'color' }, 'red'] }],
-      ['a share of several fields', { fractional: [{ cat: [{ var: 'a' }, { var: 'b' }] }, ['red', 50], ['blue', 50]] }],
-      ['a share by a constant', { fractional: ['seed', ['red', 50], ['blue', 50]] }],
-      [
-        'an unknown variant',
-        {
-          fractional: [
-            ['red', 50],
+            ['true', 50],
             ['green', 50],
           ],
         },
       ],
-      ['another variant than there are', { if: [{ '==': [{ var: 'a' }, 'b'] }, 'blue', 'green'] }],
-      ['an unknown evaluator', { $ref: 'nobody' }],
-      ['an unknown comparison', { if: [{ sem_ver: [{ var: 'version' }, 'constructor', '1.0.0'] }, 'blue'] }],
-    ])('are imported off, with a note, if %s, and keep the others', async (_, targeting) => {
-      const { flags, noted } = await importBeside({ color: { ...RED, targeting } });
-      expect(flags.color?.environments?.production).toMatchObject({ enabled: false, strategies: [] });
-      expect(flags.color?.variants).toMatchObject([{ name: 'red' }, { name: 'blue' }]);
-      expect(noted).toEqual([expect.stringMatching(/^note: color: .*imported off: write its rules as strategies\.$/)]);
+      ['evaluator', { $ref: 'nobody' }],
+      ['many', { if: [{ '==': [{ var: 'a' }, 'b'] }, 'true'], and: [] }],
+      ['named', { if: [{ '==': [{ var: 'a' }, 'b'] }, { var: 'color' }, 'false'] }],
+      ['constructor', { constructor: [{ var: 'a' }, 'b'] }],
+    ])('are left out if targeting has no equivalent, and named: %s', async (name, targeting) => {
+      await server().flags.createFlag({ project: 'default' }, { name, description: 'as it was' });
+      const before = await server().flags.getFlag({ project: 'default', flag: name });
+      const { noted, notes } = await importBeside({ [name]: { ...TOGGLE, targeting } });
+      expect(await server().flags.getFlag({ project: 'default', flag: name })).toEqual(before);
+      expect(noted).toEqual([
+        expect.stringMatching(
+          `^note: ${name}: its targeting .*The flag is left out: it is neither created nor changed.$`,
+        ),
+      ]);
+      expect(notes).toMatch(/\nLeft out: 1 flag\.\n$/);
     });
 
-    it('keep a weight of zero beside others', async () => {
+    it('spread variants in tenths of a percent, and switches in whole percentages', async () => {
+      const fractional = (...shares: [string, number][]) => ({ targeting: { fractional: shares } });
       const { flags } = await importBeside({
-        color: {
-          ...RED,
-          targeting: {
-            fractional: [
-              ['red', 0],
-              ['blue', 7],
-            ],
-          },
-        },
+        color: { ...RED, ...fractional(['red', 0], ['blue', 7]) },
+        fine: { ...RED, ...fractional(['red', 333], ['blue', 667]) },
+        toggle: { ...TOGGLE, ...fractional(['true', 1], ['false', 3]) },
       });
       expect(flags.color?.variants).toMatchObject([
         { name: 'red', weight: 0 },
         { name: 'blue', weight: 1000 },
       ]);
+      expect(flags.fine?.variants).toMatchObject([{ weight: 333 }, { weight: 667 }]);
+      expect(flags.toggle?.environments?.production?.strategies).toMatchObject([
+        { name: 'flexibleRollout', parameters: { rollout: '25', stickiness: 'userId' } },
+      ]);
     });
 
-    it('are imported off and without variants if a variant does not fit', async () => {
+    it('are left out if the store would refuse them', async () => {
       const long = 'x'.repeat(300_000);
       const { flags, noted } = await importBeside({ color: { ...RED, variants: { red: long } } });
-      expect(flags.color?.variants).toEqual([]);
-      expect(noted).toEqual([expect.stringContaining('imported off and without variants')]);
+      expect(flags.color).toBeUndefined();
+      expect(noted).toEqual([expect.stringMatching(/^note: color: variants\/0\/payload\/value .*left out/)]);
     });
 
     it('name their metadata in the notes, except the description', async () => {
       const metadata = { description: 'The color', team: 'shop', version: '17' };
-      const { flags, noted } = await importBeside({ color: { ...RED, metadata } }, { metadata: { flagSetId: 'shop' } });
+      const { flags, noted } = await importBeside(
+        { color: { ...RED, metadata }, own: { ...RED, description: 'Its own' } },
+        { metadata: { flagSetId: 'shop' } },
+      );
       expect(flags.color?.description).toBe('The color');
+      expect(flags.own?.description).toBe('Its own');
       expect(noted).toEqual([
         'note: the file: its metadata is not imported: flagSetId.',
         'note: color: its metadata is not imported: team, version.',
@@ -196,7 +194,51 @@ describe('importers', () => {
         },
       });
       expect(server().flags.getVariant('color', { properties: { plan: 'pro' } }).name).toBe('light-red');
-      expect(noted).toEqual([expect.stringContaining('The name light red is not permitted')]);
+      expect(noted).toEqual(['note: color: its variant light red is named light-red here.']);
+    });
+
+    it('are left out if their name becomes that of another one', async () => {
+      const { flags, notes } = await importBeside({
+        'a b': RED,
+        'a-b': { ...RED, defaultVariant: 'blue' },
+        'a:b': RED,
+      });
+      expect(flags['a-b']?.variants).toMatchObject([{ weight: 0 }, { weight: 1000 }]);
+      for (const name of ['a b', 'a:b']) expect(notes).toContain(`note: ${name}: its name becomes a-b here`);
+      expect(notes).toMatch(/\nLeft out: 2 flags\.\n$/);
+    });
+
+    it.each([
+      ['of LaunchDarkly', { flags: { a: { on: true, variations: [true, false], fallthrough: { variation: 0 } } } }],
+      ['a manifest of OpenFeature', { flags: { a: { flagType: 'boolean', defaultValue: true } } }],
+      ['without flags that are objects', { flags: { a: 7 } }],
+      ['without flags', { features: [] }],
+      ['with a text', { flags: 'none' }],
+    ])('are refused if the file is %s', async (_, document) => {
+      const file = pathTo('other.json');
+      writeFileSync(file, JSON.stringify(document));
+      const { code, err } = await onServer('import', file, '--from', 'flagd', '--yes');
+      expect([code, err]).toEqual([1, expect.stringMatching(/^This is not a file of flagd: /)]);
+      expect((await server().flags.searchFlags({})).items).toEqual([]);
+    });
+
+    it('are not pruned, and exit with 1, if they are left out', async () => {
+      const file = pathTo('flags.json');
+      const left = { state: 'ENABLED', ...TOGGLE, targeting: { var: 'beta' } };
+      await server().flags.createFlag({ project: 'default' }, { name: 'old' });
+      writeFileSync(file, JSON.stringify({ flags: { left, kept: { state: 'ENABLED', ...TOGGLE } } }));
+      const refused = await onServer('import', file, '--from', 'flagd', '--yes', '--prune');
+      expect([refused.code, refused.err]).toEqual([
+        1,
+        expect.stringContaining('--prune would archive what is left out'),
+      ]);
+      expect((await server().flags.searchFlags({})).items.map(({ name }) => name)).toEqual(['old']);
+      writeFileSync(file, JSON.stringify({ flags: { left, incomplete: { state: 'ENABLED' } } }));
+      const none = await onServer('import', file, '--from', 'flagd', '--yes');
+      expect([none.code, none.err]).toEqual([1, expect.stringMatching(/No flag is imported\. Left out: 2 flags\.\n$/)]);
+      writeFileSync(file, JSON.stringify({ flags: { kept: { state: 'ENABLED', ...TOGGLE } } }));
+      expect(await onServer('import', file, '--from', 'flagd', '--yes', '--prune')).toMatchObject({ code: 0 });
+      expect((await server().flags.searchFlags({})).items.map(({ name }) => name)).toEqual(['kept']);
     });
   });
 
@@ -224,7 +266,8 @@ describe('importers', () => {
         { name: 'gradualRolloutRandom', parameters: { percentage: '5' } },
       ],
     });
-    expect(inDevelopment('plan-new')).toMatchObject({ enabled: false });
+    expect(flags['plan-new']).toBeUndefined();
+    expect(notes).toMatch(/\nLeft out: 1 flag\.\n$/);
     for (const note of ['group admins', 'expression', 'plan:new', 'flipper_id']) expect(notes).toContain(note);
   });
 

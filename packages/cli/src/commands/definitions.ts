@@ -3,7 +3,7 @@ import type { DefaultFlagType } from '@flags/core/types';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { type ApplyChoices, applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
-import { readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
+import { countOf, readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
 import { type CommandIo, EXIT } from '../output.js';
 import { BYPASS } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession, readEnvironments } from '../session.js';
@@ -49,12 +49,15 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .addOption(new Option('--from <product>', 'the product that exported the file').choices(SOURCES))
     .option('--source-token <token>', 'admin token of the Unleash server (UNLEASH_TOKEN)', io.env.UNLEASH_TOKEN)
     .option('--map-environment <pairs...>', 'environment names in the file and in the store: default=production')
+    .option('--prune', 'archive flags that the document does not contain, and revive those that it contains')
     .option(...BYPASS)
     .action(
-      inSession(io, async (session: CommandSession<CommonOptions & Partial<SourceOptions>>, file: string) => {
+      inSession(io, async (session: CommandSession<ImportOptions & Partial<SourceOptions>>, file: string) => {
         const { from, ...options } = session.options;
-        const document = from ? await readFrom(session, file, { ...options, from }) : await readDefinitions(io, file);
-        await applyDocument(session, document);
+        if (!from) return applyDocument(session, await readDefinitions(io, file), options);
+        const { definitions, leftOut } = await readFrom(session, file, { ...options, from });
+        await applyDocument(session, definitions, options);
+        if (leftOut.length > 0) io.stderr.write(`${countOf(leftOut)}\n`);
       }),
     );
   program

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isFlagsError } from '@flags/core';
 import { backUpFile } from '@flags/core/sqlite';
 import type { Command } from 'commander';
-import { isAddress, isFile, MigrationError, nameOf, openFlags, reasonOf } from '../connection.js';
+import { assertStore, isAddress, isFile, MigrationError, nameOf, openFlags, reasonOf } from '../connection.js';
 import { CommandError, type CommandIo, createOutput, usageError } from '../output.js';
 import { type CommonOptions, namesIn } from '../session.js';
 
@@ -65,6 +65,7 @@ async function isEmpty(store: string): Promise<boolean> {
 function storeOf({ store }: CommonOptions, advice: string): string {
   if (store === undefined || store === '') throw usageError('Name the store: --store FILE or FLAGS_STORE.');
   if (isAddress(store)) throw usageError(`This command needs a store, not an address. ${advice}`);
+  assertStore(store);
   return store;
 }
 

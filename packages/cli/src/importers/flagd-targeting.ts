@@ -1,170 +1,195 @@
 import type { Constraint, ConstraintOperator } from '@flags/core';
-import { membersOf } from './importer.js';
+import { CONTEXT_MEMBERS, isObject, NoEquivalent } from './importer.js';
 
+/*
+ * Converts targeting whose answer is that of flagd for every context of texts, numbers, booleans and absent fields.
+ * Here, all values are compared as texts; flagd tells types apart. So it converts only what both decide alike.
+ */
+
+/** The first rule whose constraints all hold decides. */
 export interface Rules {
-  /** The first rule whose constraints all match decides. */
-  readonly rules: readonly { readonly constraints: readonly Constraint[]; readonly variant: unknown }[];
+  readonly rules: readonly { readonly constraints: readonly Constraint[]; readonly variant: string }[];
   /** The variant for all other contexts. Undefined: the default variant. */
-  readonly otherwise: unknown;
+  readonly otherwise: string | undefined;
 }
 
-/** Converts `if` rules. Returns undefined if a condition has no equivalent. */
-export function toRules(targeting: unknown): Rules | undefined {
-  const operands = operandsOf(targeting, 'if');
-  if (!operands) {
-    const conditions = isRule(targeting) ? toAlternatives(targeting) : undefined;
-    // A condition alone selects the variants named true and false.
-    return conditions && { rules: conditions.map((constraints) => ({ constraints, variant: true })), otherwise: false };
+/** @throws NoEquivalent */
+export function toRules(targeting: unknown, defaultVariant: string | undefined): Rules {
+  const [operator, operands] = operationOf(targeting);
+  if (operator !== 'if') {
+    const { alternatives, mayBeNull } = toCondition(targeting);
+    // A condition alone selects the variants named true and false, and null the default variant.
+    if (mayBeNull && defaultVariant !== 'false') {
+      throw noEquivalent('a condition alone that gives the default variant where a value is missing');
+    }
+    return { rules: alternatives.map((constraints) => ({ constraints, variant: 'true' })), otherwise: 'false' };
   }
+  if (operands.length < 2) throw noEquivalent('an if without a rule');
   const rules: Rules['rules'][number][] = [];
   for (let index = 0; index + 1 < operands.length; index += 2) {
-    const alternatives = toAlternatives(operands[index]);
-    const variant = operands[index + 1];
-    if (!alternatives || isExpression(variant)) return undefined;
-    rules.push(...alternatives.map((constraints) => ({ constraints, variant })));
+    const variant = toVariant(operands[index + 1]);
+    rules.push(...toCondition(operands[index]).alternatives.map((constraints) => ({ constraints, variant })));
   }
-  const otherwise = operands.length % 2 === 1 ? (operands.at(-1) ?? undefined) : undefined;
-  if (!isExpression(otherwise)) return { rules, otherwise };
-  const nested = toRules(otherwise);
-  return nested && { rules: [...rules, ...nested.rules], otherwise: nested.otherwise };
+  if (operands.length % 2 === 0) return { rules, otherwise: undefined };
+  const otherwise = operands.at(-1);
+  if (!isObject(otherwise)) return { rules, otherwise: otherwise === null ? undefined : toVariant(otherwise) };
+  if (!('if' in otherwise)) throw noEquivalent('a variant by expression');
+  const nested = toRules(otherwise, defaultVariant);
+  return { rules: [...rules, ...nested.rules], otherwise: nested.otherwise };
 }
 
-export interface Distribution {
-  /** In thousandths. */
-  readonly weights: readonly (readonly [variant: string, weight: number])[];
-  readonly stickiness: string;
+/** Variants are named true and false if rules give booleans. */
+function toVariant(given: unknown): string {
+  if (typeof given === 'string' || typeof given === 'boolean') return `${given}`;
+  throw noEquivalent('a variant by expression');
 }
 
-/**
- * Converts `fractional`, with or without the value that is hashed. Returns undefined if an expression gives a variant, a
- * weight or more than one field of the context, or if all weights are 0.
- */
-export function distributionOf(targeting: unknown): Distribution | undefined {
-  const operands = operandsOf(targeting, 'fractional');
-  if (!operands) return undefined;
-  const [first, ...rest] = operands;
-  const isSpread = Array.isArray(first);
-  const shares = isSpread ? operands : rest;
-  if (!shares.every(isShare)) return undefined;
-  const total = shares.reduce((sum, [, weight = 1]) => sum + weight, 0);
-  const fields = new Set(isSpread ? ['targetingKey'] : variablesIn(first).filter((one) => !one.startsWith('$flagd')));
-  const [field = ''] = fields;
-  if (total === 0 || fields.size !== 1) return undefined;
-  const weights = shares.map(([variant, weight = 1]) => [variant, Math.round((weight * 1000) / total)] as const);
-  return { weights, stickiness: field === 'targetingKey' ? 'userId' : field };
-}
+/** The weights of variants by name, which `fractional` gives to contexts with a targeting key. */
+export type Shares = ReadonlyMap<string, number>;
 
-type Share = readonly [variant: string, weight?: number];
-
-function isShare(share: unknown): share is Share {
-  if (!Array.isArray(share)) return false;
-  const [variant, weight = 1] = share;
-  return typeof variant === 'string' && Number.isFinite(weight) && weight >= 0;
-}
-
-function variablesIn(rule: unknown): readonly string[] {
-  if (Array.isArray(rule)) return rule.flatMap(variablesIn);
-  if (!isRule(rule)) return [];
-  return Object.entries(membersOf(rule)).flatMap(([operator, operands]) =>
-    operator === 'var' ? [`${[operands].flat()[0]}`] : variablesIn(operands),
-  );
-}
-
-/** A rule, a list of rules, or a value: text, number or boolean. */
-function isExpression(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
-}
-
-function isRule(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The operators that give null instead of false for a missing or wrong value. */
-const NULLABLE: ReadonlySet<string> = new Set(['sem_ver', 'starts_with', 'ends_with']);
-
-/** Whether a condition alone may give null, for which flagd answers the default variant. `and` and `or` pass it on. */
-export function mayGiveNull(condition: unknown): boolean {
-  if (!isRule(condition)) return false;
-  return Object.entries(membersOf(condition)).some(([operator, operands]) =>
-    operator === 'and' || operator === 'or' ? [operands].flat().some(mayGiveNull) : NULLABLE.has(operator),
-  );
-}
-
-function operandsOf(rule: unknown, operator: string): readonly unknown[] | undefined {
-  const operands = membersOf(rule)[operator];
-  return Array.isArray(operands) ? operands : undefined;
-}
-
-/** Returns alternative lists of constraints; undefined if the condition has no equivalent. */
-function toAlternatives(condition: unknown): readonly (readonly Constraint[])[] | undefined {
-  const [entry, ...others] = Object.entries(membersOf(condition));
-  if (!entry || others.length > 0) return undefined;
-  const [operator, given] = entry;
-  const operands: readonly unknown[] = Array.isArray(given) ? given : [given];
-  if (operator === 'or') {
-    const all = operands.map(toAlternatives);
-    return all.some((one) => one === undefined) ? undefined : all.flatMap((one) => one ?? []);
+/** Converts `fractional` by the targeting key. Undefined: the targeting is something else. */
+export function sharesOf(targeting: unknown): Shares | undefined {
+  if (!isObject(targeting) || !('fractional' in targeting)) return undefined;
+  const [, operands] = operationOf(targeting);
+  const shares = new Map<string, number>();
+  for (const operand of operands) {
+    const [variant, weight = 1, ...rest] = Array.isArray(operand) ? operand : [];
+    const isWeight = Number.isInteger(weight) && weight >= 0;
+    if (typeof variant !== 'string' || !isWeight || rest.length > 0) {
+      throw noEquivalent('fractional with a key or by expression');
+    }
+    shares.set(variant, (shares.get(variant) ?? 0) + weight);
   }
-  if (operator === 'and') {
-    const all = operands.map(toAlternatives);
-    if (all.some((one) => one?.length !== 1)) return undefined;
-    return [all.flatMap((one) => one?.[0] ?? [])];
-  }
-  if (operator === '!' || operator === 'not') {
-    const [[only, ...rest] = [], ...more] = toAlternatives(operands[0]) ?? [];
-    return only && rest.length + more.length === 0 ? [[{ ...only, inverted: only.inverted !== true }]] : undefined;
-  }
-  const constraint = toConstraint(operator, operands);
-  return constraint && [[constraint]];
+  return shares;
 }
 
-const NUMBERS: Readonly<Record<string, ConstraintOperator>> = {
-  '>': 'NUM_GT',
-  '>=': 'NUM_GTE',
-  '<': 'NUM_LT',
-  '<=': 'NUM_LTE',
-};
-const VERSIONS: Readonly<Record<string, ConstraintOperator>> = {
-  '=': 'SEMVER_EQ',
-  '>': 'SEMVER_GT',
-  '>=': 'SEMVER_GTE',
-  '<': 'SEMVER_LT',
-  '<=': 'SEMVER_LTE',
+/** Returns a variant's share in parts of the whole, such as 100 for percent. Throws unless it is a whole number. */
+export function shareIn(parts: number, variants: Iterable<string>, shares: Shares): number {
+  const total = [...shares.values()].reduce((sum, weight) => sum + weight, 0);
+  const weight = [...new Set(variants)].reduce((sum, variant) => sum + (shares.get(variant) ?? 0), 0);
+  const share = (weight * parts) / total;
+  if (Number.isInteger(share) && total <= MOST_WEIGHT) return share;
+  throw noEquivalent(parts === 100 ? 'a share that is not a whole percentage' : 'a share finer than 0.1 %');
+}
+
+/** flagd refuses larger sums of weights. */
+const MOST_WEIGHT = 2_147_483_647;
+
+interface Condition {
+  /** Lists of constraints, of which one must hold. */
+  readonly alternatives: readonly (readonly Constraint[])[];
+  /** Whether flagd may answer null in place of false. */
+  readonly mayBeNull: boolean;
+}
+
+function toCondition(given: unknown): Condition {
+  const [operator, operands] = operationOf(given);
+  if (operator === 'or' || operator === 'and') {
+    const all = operands.map(toCondition);
+    if (all.length === 0) throw noEquivalent(`an empty ${operator}`);
+    const mayBeNull = all.some((one) => one.mayBeNull);
+    if (operator === 'or') return { alternatives: all.flatMap(({ alternatives }) => alternatives), mayBeNull };
+    if (all.some(({ alternatives }) => alternatives.length > 1)) throw noEquivalent('an or in an and');
+    return { alternatives: [all.flatMap(({ alternatives: [one = []] }) => one)], mayBeNull };
+  }
+  if (operator === '!') {
+    const [inner, ...rest] = operands.map(toCondition);
+    const [[constraint, ...constraints] = [], ...alternatives] = inner?.alternatives ?? [];
+    if (!constraint || rest.length + constraints.length + alternatives.length > 0) {
+      throw noEquivalent('a negation of several conditions');
+    }
+    return { alternatives: [[{ ...constraint, inverted: constraint.inverted !== true }]], mayBeNull: false };
+  }
+  const isPart = operator === 'starts_with' || operator === 'ends_with';
+  return { alternatives: [[toConstraint(operator, operands)]], mayBeNull: isPart };
+}
+
+const PARTS: Readonly<Record<string, ConstraintOperator>> = {
+  starts_with: 'STR_STARTS_WITH',
+  ends_with: 'STR_ENDS_WITH',
 };
 
-function toConstraint(operator: string, [left, right, third]: readonly unknown[]): Constraint | undefined {
+interface Comparison {
+  readonly operator: ConstraintOperator;
+  /** Whether flagd's answer is false for 0 and 1, as which it reads absent values and booleans. */
+  readonly isFalseForBooleans: (operand: number) => boolean;
+}
+
+const COMPARISONS: Readonly<Record<string, Comparison>> = {
+  '>': { operator: 'NUM_GT', isFalseForBooleans: (operand) => operand >= 1 },
+  '>=': { operator: 'NUM_GTE', isFalseForBooleans: (operand) => operand > 1 },
+  '<': { operator: 'NUM_LT', isFalseForBooleans: (operand) => operand <= 0 },
+  '<=': { operator: 'NUM_LTE', isFalseForBooleans: (operand) => operand < 0 },
+  '==': { operator: 'NUM_EQ', isFalseForBooleans: (operand) => operand !== 0 && operand !== 1 },
+};
+
+function toConstraint(operator: string, operands: readonly unknown[]): Constraint {
+  const [left, right] = operands;
+  if (operands.length !== 2) throw noEquivalent(`${operator} with ${operands.length} operands`);
+  if (/^[!=]==?$/.test(operator)) {
+    const isReversed = !isObject(left);
+    const contextName = fieldOf(isReversed ? right : left);
+    const operand = isReversed ? left : right;
+    if (operator === '==' && typeof operand === 'number') return toComparison(operator, contextName, operand);
+    return { contextName, operator: operator.startsWith('=') ? 'IN' : 'NOT_IN', values: [toText(operand)] };
+  }
   const contextName = fieldOf(left);
-  if (operator === 'in' && contextName === undefined) {
-    const field = fieldOf(right);
-    return field !== undefined && typeof left === 'string'
-      ? { contextName: field, operator: 'STR_CONTAINS', values: [left] }
-      : undefined;
-  }
-  if (contextName === undefined) return undefined;
-  const isPlain = typeof right === 'string' || typeof right === 'number' || typeof right === 'boolean';
   if (operator === 'in' && Array.isArray(right) && right.length > 0) {
-    return { contextName, operator: 'IN', values: right.map(String) };
+    return { contextName, operator: 'IN', values: right.map(toText) };
   }
-  if (/^===?$/.test(operator) && isPlain) return { contextName, operator: 'IN', values: [`${right}`] };
-  if (/^!==?$/.test(operator) && isPlain) return { contextName, operator: 'NOT_IN', values: [`${right}`] };
-  if (operator === 'starts_with' && isPlain) return { contextName, operator: 'STR_STARTS_WITH', values: [`${right}`] };
-  if (operator === 'ends_with' && isPlain) return { contextName, operator: 'STR_ENDS_WITH', values: [`${right}`] };
-  if (Object.hasOwn(NUMBERS, operator) && typeof right === 'number') {
-    return { contextName, operator: NUMBERS[operator] as ConstraintOperator, value: `${right}` };
-  }
-  if (operator === 'sem_ver' && typeof right === 'string' && typeof third === 'string') {
-    const isNegated = right === '!=';
-    const comparison = isNegated ? '=' : right;
-    const compared = Object.hasOwn(VERSIONS, comparison) ? VERSIONS[comparison] : undefined;
-    return compared && { contextName, operator: compared, value: third, ...(isNegated && { inverted: true }) };
-  }
-  return undefined;
+  const part = Object.hasOwn(PARTS, operator) ? PARTS[operator] : undefined;
+  if (part) return { contextName, operator: part, values: [toText(right)] };
+  if (typeof right === 'number') return toComparison(operator, contextName, right);
+  throw noEquivalent(operator === 'in' ? 'in a field, which may be a text or a list' : `the operator ${operator}`);
 }
 
-/** The targeting key of OpenFeature is the user. */
-function fieldOf(value: unknown): string | undefined {
-  const name = membersOf(value).var;
-  const field = Array.isArray(name) ? name[0] : name;
-  if (typeof field !== 'string' || field.startsWith('$flagd')) return undefined;
-  return field === 'targetingKey' ? 'userId' : field;
+function toComparison(operator: string, contextName: string, operand: number): Constraint {
+  const comparison = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
+  if (!comparison) throw noEquivalent(`the operator ${operator} with a number`);
+  if (!comparison.isFalseForBooleans(operand)) {
+    throw noEquivalent(`${operator} ${operand}, for which flagd reads absent values as 0`);
+  }
+  return { contextName, operator: comparison.operator, value: `${operand}` };
+}
+
+/** The texts of numbers and booleans, of which flagd tells apart the values themselves. */
+const WORDS = ['true', 'false', 'null', 'undefined', 'NaN', 'Infinity'];
+const NUMBER_CHARACTERS = /^[-+.\de]*$/;
+
+/** Returns a text to compare with. Throws for one that may be part of the text of a number or boolean. */
+function toText(operand: unknown): string {
+  if (typeof operand !== 'string') throw noEquivalent('a comparison with a value that is not a text');
+  if (operand.trim() !== operand) throw noEquivalent('a comparison with a text that has blanks around it');
+  if (NUMBER_CHARACTERS.test(operand) || WORDS.some((word) => word.includes(operand))) {
+    throw noEquivalent(`a comparison with ${JSON.stringify(operand)}, which may be a number or a boolean`);
+  }
+  return operand;
+}
+
+/** Returns the context field of `{ "var": name }`. The targeting key of OpenFeature is the user. */
+function fieldOf(given: unknown): string {
+  const [operator, operands] = operationOf(given);
+  const [name, ...rest] = operands;
+  if (operator !== 'var' || typeof name !== 'string') throw noEquivalent('a comparison without a field');
+  if (rest.length > 0) throw noEquivalent('a field with a default value');
+  if (name === '' || /[.\\]/.test(name)) throw noEquivalent('a field within a field');
+  if (name === 'targetingKey') return 'userId';
+  if (name.startsWith('$') || name === '__proto__' || Object.hasOwn(CONTEXT_MEMBERS, name)) {
+    throw noEquivalent(`the field ${name}, which has a meaning of its own`);
+  }
+  return name;
+}
+
+/** Returns the operator and the operands of a rule, which has one member. One operand needs no list. */
+function operationOf(rule: unknown): readonly [operator: string, operands: readonly unknown[]] {
+  const [entry, ...others] = isObject(rule) ? Object.entries(rule) : [];
+  if (!entry || others.length > 0) throw noEquivalent('an expression in place of a condition');
+  const [operator, operands] = entry;
+  if (Array.isArray(operands)) return [operator, operands];
+  if (operator === 'var' || operator === '!') return [operator, [operands]];
+  throw noEquivalent(`${operator} without a list`);
+}
+
+function noEquivalent(what: string): NoEquivalent {
+  return new NoEquivalent(`its targeting has no equivalent: ${what}`);
 }

@@ -1,116 +1,139 @@
-import { createFlags, type DefinedFlag, isFlagsError, memoryStorage, type VariantInput } from '@flags/core';
+import type { DefinedFlag, Definitions, VariantInput } from '@flags/core';
 import type { DefinedStrategy } from '@flags/core/types';
-import { distributionOf, mayGiveNull, toRules } from './flagd-targeting.js';
+import { type Shares, shareIn, sharesOf, toRules } from './flagd-targeting.js';
 import {
-  type Imported,
+  convertFlags,
+  type Importer,
   type ImportTarget,
+  isObject,
   type Members,
   membersOf,
-  Report,
+  NoEquivalent,
+  type Report,
   textOf,
   toDefinitions,
   toName,
 } from './importer.js';
 
 /** Converts flag definitions of flagd. Inlines the evaluators that targeting refers to. */
-export async function importFlagd(document: unknown, { environment }: ImportTarget): Promise<Imported> {
-  const { flags: given, $evaluators, metadata } = membersOf(document);
-  const report = new Report();
-  noteMetadata('the file', metadata, report);
-  const entries = Array.isArray(given)
-    ? given.map((flag) => [textOf(membersOf(flag).key) ?? '', flag] as const)
-    : Object.entries(membersOf(given));
-  const converted = entries.map(([key, value]) => {
-    const name = toName(key, report);
-    const flag: Flag = { ...membersOf(value), targeting: resolve(membersOf(value).targeting, membersOf($evaluators)) };
-    const { description, ...metadata } = membersOf(flag.metadata);
-    noteMetadata(name, metadata, report);
-    const { variants, strategies } = isSwitch(flag) ? toSwitch(name, flag, report) : toVariantFlag(name, flag, report);
-    const isDefaultFalse = `${flag.defaultVariant}` === 'false';
-    if (strategies.length > 0 && mayGiveNull(flag.targeting) && !isDefaultFalse)
-      report.add(`${name}: ${NULL_AS_FALSE}`);
-    const isOn = flag.state === 'ENABLED' && strategies.length > 0;
-    return toFlag({ name, description, variants, environment: { enabled: isOn, strategies } }, environment);
-  });
-  const flags = await withoutRefused(converted, environment, report);
-  return { definitions: toDefinitions({ flags }), report: report.sentences };
+export const flagd: Importer = { refuse, convert };
+
+function refuse(document: unknown): string | undefined {
+  const { flags } = membersOf(document);
+  if (!isObject(flags) && !Array.isArray(flags)) return 'This is not a file of flagd: it has no member "flags"';
+  const all = Object.values(flags);
+  if (all.length === 0 || all.some(hasRequired)) return undefined;
+  return 'This is not a file of flagd: none of its flags has the members "state" and "variants"';
 }
 
-function toFlag(
-  { name, description, variants, environment: configuration }: Configured,
-  environment: string,
-): DefinedFlag {
+/** Returns the flags by their keys. A list has them in a member `key`. */
+function entriesOf({ flags }: Members, report: Report): readonly (readonly [key: string, flag: unknown])[] {
+  if (!Array.isArray(flags)) return Object.entries(membersOf(flags));
+  return flags.flatMap((flag, index) => {
+    const key = textOf(membersOf(flag).key);
+    if (key) return [[key, flag] as const];
+    report.leaveOut(`/flags/${index}`, `/flags/${index}/name is missing: a flag in a list needs the member "key"`);
+    return [];
+  });
+}
+
+function hasRequired(flag: unknown): boolean {
+  const { state, variants } = membersOf(flag);
+  return (state === 'ENABLED' || state === 'DISABLED') && Object.keys(membersOf(variants)).length > 0;
+}
+
+function convert(document: unknown, { environment }: ImportTarget, report: Report): Definitions {
+  const members = membersOf(document);
+  noteOthers('the file', members, { $schema: true, flags: true, $evaluators: true, metadata: true }, report);
+  noteOthers('the file', membersOf(members.metadata), {}, report);
+  const evaluators = membersOf(members.$evaluators);
+  const distributed: string[] = [];
+  const flags = convertFlags(entriesOf(members, report), report, (name, given) => {
+    const flag = toFlag(name, membersOf(given), evaluators);
+    const { description = flag.metadata.description, ...others } = membersOf(given);
+    const converted = flag.isSwitch ? toSwitch(flag) : toVariantFlag(flag, report);
+    noteOthers(name, others, KNOWN, report);
+    noteOthers(name, flag.metadata, { description: true }, report);
+    if (flag.shares) distributed.push(name);
+    if (!flag.isEnabled && flag.isSwitch) {
+      report.add(`${name}: it is disabled, for which flagd returns the default of the code. It is off here.`);
+    }
+    return toDefinition(converted, { environment, description, isEnabled: flag.isEnabled });
+  });
+  if (distributed.length > 0) {
+    const names = distributed.join(', ');
+    report.add(`Shares stay as they are, but other users are in them, because another hash chooses them: ${names}.`);
+  }
+  return toDefinitions({ flags });
+}
+
+const KNOWN = {
+  key: true,
+  state: true,
+  variants: true,
+  defaultVariant: true,
+  targeting: true,
+  metadata: true,
+} as const;
+
+/** Notes members that have no place here. */
+function noteOthers(of: string, members: Members, known: Readonly<Record<string, true>>, report: Report): void {
+  const others = Object.keys(members).filter((member) => !Object.hasOwn(known, member));
+  if (others.length > 0) report.add(`${of}: its metadata is not imported: ${others.join(', ')}.`);
+}
+
+interface Flag {
+  readonly name: string;
+  readonly isEnabled: boolean;
+  /** All variants are booleans. */
+  readonly isSwitch: boolean;
+  readonly variants: Members;
+  readonly defaultVariant: string | undefined;
+  readonly targeting: unknown;
+  /** The shares of the variants, if the targeting is `fractional`. */
+  readonly shares: Shares | undefined;
+  readonly metadata: Members;
+}
+
+function toFlag(name: string, given: Members, evaluators: Members): Flag {
+  if (!hasRequired(given)) throw new NoEquivalent('it lacks "state" or "variants", which flagd requires');
+  const variants = membersOf(given.variants);
+  const { defaultVariant } = given;
+  const hasDefault = defaultVariant !== undefined && defaultVariant !== null;
+  if (hasDefault && !(typeof defaultVariant === 'string' && Object.hasOwn(variants, defaultVariant))) {
+    throw new NoEquivalent('its defaultVariant is not one of its variants');
+  }
+  const isEmpty = !given.targeting || (isObject(given.targeting) && Object.keys(given.targeting).length === 0);
+  const targeting = isEmpty ? undefined : inlined(given.targeting, evaluators);
+  const shares = isEmpty ? undefined : sharesOf(targeting);
+  for (const variant of shares?.keys() ?? []) assertVariant(variant, variants);
   return {
     name,
-    ...(typeof description === 'string' && { description }),
-    ...(variants.length > 0 && { variants }),
-    environments: { [environment]: configuration },
+    isEnabled: given.state === 'ENABLED',
+    isSwitch: Object.values(variants).every((value) => typeof value === 'boolean'),
+    variants,
+    defaultVariant: hasDefault ? (defaultVariant as string) : undefined,
+    targeting,
+    shares,
+    metadata: membersOf(given.metadata),
   };
 }
 
-interface Configured {
-  readonly name: string;
-  readonly description: unknown;
-  readonly variants: readonly VariantInput[];
-  readonly environment: { readonly enabled: boolean; readonly strategies: readonly DefinedStrategy[] };
+function assertVariant(variant: string, variants: Members): void {
+  if (!Object.hasOwn(variants, variant))
+    throw new NoEquivalent(`its targeting names the variant ${variant}, which is not there`);
 }
 
-function noteMetadata(name: string, metadata: unknown, report: Report): void {
-  const members = Object.keys(membersOf(metadata));
-  if (members.length > 0) report.add(`${name}: its metadata is not imported: ${members.join(', ')}.`);
-}
-
-/**
- * Disables flags that the engine would refuse, so that they do not stop the import. An engine in memory checks them,
- * because the engine owns the rules.
- */
-async function withoutRefused(
-  flags: readonly DefinedFlag[],
-  environment: string,
-  report: Report,
-): Promise<readonly DefinedFlag[]> {
-  const engine = await createFlags({ storage: memoryStorage(), environments: [{ name: environment }] });
-  const refusalOf = (flag: DefinedFlag) =>
-    engine.importDefinitions({ version: 1, flags: [flag] }, { dryRun: true }).then(() => undefined, toRefusal);
-  const accepted: DefinedFlag[] = [];
-  try {
-    for (const flag of flags) {
-      const refusal = await refusalOf(flag);
-      const off: DefinedFlag = { ...flag, environments: { [environment]: { enabled: false, strategies: [] } } };
-      if (refusal === undefined) accepted.push(flag);
-      else if ((await refusalOf(off)) === undefined) {
-        report.add(`${flag.name}: ${refusal}. ${IMPORTED_OFF}`);
-        accepted.push(off);
-      } else {
-        const { variants = [], ...rest } = off;
-        if (variants.length > 0) report.add(`${flag.name}: ${refusal}. The flag is imported off and without variants.`);
-        accepted.push(variants.length > 0 ? rest : flag);
-      }
-    }
-  } finally {
-    await engine.close();
+/** Replaces `{ "$ref": name }` by the evaluator of this name. Evaluators do not refer to others. */
+function inlined(rule: unknown, evaluators: Members): unknown {
+  if (Array.isArray(rule)) return rule.map((one) => inlined(one, evaluators));
+  if (!isObject(rule)) return rule;
+  const { $ref, ...others } = rule;
+  if (typeof $ref === 'string' && Object.keys(others).length === 0) {
+    if (Object.hasOwn(evaluators, $ref)) return evaluators[$ref];
+    throw new NoEquivalent(`its targeting refers to the evaluator ${$ref}, which is not there`);
   }
-  return accepted;
-}
-
-function toRefusal(error: unknown): string {
-  if (!isFlagsError(error)) throw error;
-  const [detail] = error.details;
-  return detail?.path ? `${detail.path.replace('/flags/0/', '')} ${detail.message}` : error.message;
-}
-
-const IMPORTED_OFF = 'The flag is imported off: write its rules as strategies.';
-
-/** Replaces `{ "$ref": name }` by the evaluator of this name. */
-function resolve(rule: unknown, evaluators: Members, depth = 0): unknown {
-  if (depth > 20 || typeof rule !== 'object' || rule === null) return rule;
-  if (Array.isArray(rule)) return rule.map((one) => resolve(one, evaluators, depth + 1));
-  const { $ref } = rule as Members;
-  if (typeof $ref === 'string') {
-    // A broken reference stays, and has no equivalent.
-    return Object.hasOwn(evaluators, $ref) ? resolve(evaluators[$ref], evaluators, depth + 1) : rule;
-  }
-  return Object.fromEntries(Object.entries(rule).map(([name, one]) => [name, resolve(one, evaluators, depth + 1)]));
+  return Object.fromEntries(Object.entries(rule).map(([name, one]) => [name, inlined(one, evaluators)]));
 }
 
 interface Converted {
@@ -118,129 +141,89 @@ interface Converted {
   readonly strategies: readonly DefinedStrategy[];
 }
 
-type Flag = Members & { readonly targeting: unknown };
-
-function isSwitch({ variants }: Flag): boolean {
-  return Object.values(membersOf(variants)).every((value) => typeof value === 'boolean');
+function toDefinition(
+  { variants, strategies }: Converted,
+  settings: { readonly environment: string; readonly description: unknown; readonly isEnabled: boolean },
+): Omit<DefinedFlag, 'name'> {
+  const { environment, description, isEnabled } = settings;
+  return {
+    ...(typeof description === 'string' && { description }),
+    ...(variants.length > 0 && { variants }),
+    environments: { [environment]: { enabled: isEnabled && strategies.length > 0, strategies } },
+  };
 }
 
 const EVERYBODY: DefinedStrategy = { name: 'default' };
 
-const SWITCHED_OFF: Converted = { variants: [], strategies: [] };
+/** Contexts with a targeting key. flagd gives the others the default variant. */
+function keyed(name: string, percentage: number): DefinedStrategy {
+  const parameters = { rollout: `${percentage}`, stickiness: 'userId', groupId: name };
+  return { name: 'flexibleRollout', parameters };
+}
 
 /** The flag is on for contexts whose variant is true. */
-function toSwitch(name: string, { variants, defaultVariant, targeting }: Flag, report: Report): Converted {
-  const values = membersOf(variants);
-  const isTrue = (variant: unknown) => values[`${variant}`] === true;
-  const hasDefault = isVariantOf(values, defaultVariant);
-  const isOnByDefault = hasDefault && isTrue(defaultVariant);
-  if (isEmpty(targeting)) {
-    if (!hasDefault) report.add(`${name}: ${WITHOUT_DEFAULT} It is off for them, whatever default they name.`);
-    return { variants: [], strategies: isOnByDefault ? [EVERYBODY] : [] };
+function toSwitch({ name, variants, defaultVariant, targeting, shares }: Flag): Converted {
+  const isTrue = (variant: string) => variants[variant] === true;
+  if (defaultVariant === undefined) throw new NoEquivalent('it has no defaultVariant, so the code decides');
+  const isOnByDefault = isTrue(defaultVariant);
+  if (targeting === undefined) return { variants: [], strategies: isOnByDefault ? [EVERYBODY] : [] };
+  if (shares) {
+    if (isOnByDefault) throw new NoEquivalent('its fractional targeting is on for contexts without a targeting key');
+    return { variants: [], strategies: [keyed(name, shareIn(100, Object.keys(variants).filter(isTrue), shares))] };
   }
-  const distribution = distributionOf(targeting);
-  if (distribution?.weights.every(([variant]) => Object.hasOwn(values, variant))) {
-    const share = distribution.weights
-      .filter(([variant]) => isTrue(variant))
-      .reduce((sum, [, weight]) => sum + weight, 0);
-    report.add(`${name}: other users are in the share of ${share / 10} %, because another hash chooses them.`);
-    const parameters = { rollout: `${Math.round(share / 10)}`, stickiness: distribution.stickiness, groupId: name };
-    return { variants: [], strategies: [{ name: 'flexibleRollout', parameters }] };
+  const { rules, otherwise } = toRules(targeting, defaultVariant);
+  for (const variant of [...rules.map((rule) => rule.variant), otherwise ?? defaultVariant]) {
+    assertVariant(variant, variants);
   }
-  const rules = toRules(targeting);
-  const isFallback = rules?.otherwise === undefined;
-  if (rules && isFallback && !hasDefault) {
-    report.add(`${name}: ${WITHOUT_DEFAULT} It is off for them, whatever default they name.`);
+  const isOnOtherwise = otherwise === undefined ? isOnByDefault : isTrue(otherwise);
+  // Strategies only turn a flag on, so no rule may turn it off before a later one turns it on.
+  if (!isOnOtherwise && rules.every(({ variant }) => isTrue(variant))) {
+    return { variants: [], strategies: rules.map(({ constraints }) => ({ name: 'default', constraints })) };
   }
-  const last = isFallback ? isOnByDefault : isTrue(rules.otherwise);
-  const all = rules?.rules ?? [];
-  // Strategies only turn a flag on, so no rule may turn it off before a later rule turns it on.
-  const isExpressible = rules !== undefined && all.every(({ variant }) => isTrue(variant)) && !last;
-  if (isExpressible)
-    return { variants: [], strategies: all.map(({ constraints }) => ({ name: 'default', constraints })) };
-  const [only] = all;
-  const [condition] = only?.constraints ?? [];
-  if (
-    rules &&
-    only &&
-    condition &&
-    all.length === 1 &&
-    only.constraints.length === 1 &&
-    !isTrue(only.variant) &&
-    last
-  ) {
-    const constraints = [{ ...condition, inverted: condition.inverted !== true }];
-    return { variants: [], strategies: [{ name: 'default', constraints }] };
+  const [{ constraints: [constraint, ...others] = [], variant = '' } = {}, ...more] = rules;
+  if (!constraint || others.length + more.length > 0 || isTrue(variant) || !isOnOtherwise) {
+    throw new NoEquivalent('its targeting has no equivalent: a rule that turns the flag off before others');
   }
-  report.add(`${name}: ${WITHOUT_EQUIVALENT} ${IMPORTED_OFF}`);
-  return SWITCHED_OFF;
+  const inverted = [{ ...constraint, inverted: constraint.inverted !== true }];
+  return { variants: [], strategies: [{ name: 'default', constraints: inverted }] };
 }
 
-const WITHOUT_DEFAULT = 'it has no defaultVariant for contexts that no rule matches.';
-const WITHOUT_EQUIVALENT = 'its targeting has no equivalent.';
-
-/** Rules may give a boolean for the variants named true and false. */
-function isVariantOf(values: Members, variant: unknown): boolean {
-  return (typeof variant === 'string' || typeof variant === 'boolean') && Object.hasOwn(values, `${variant}`);
-}
-
-const NULL_AS_FALSE =
-  'if the value that its targeting compares is missing or invalid, flagd returns the default variant, but the imported flag returns the variant false.';
-
-function isEmpty(targeting: unknown): boolean {
-  return targeting === undefined || targeting === null || Object.keys(membersOf(targeting)).length === 0;
-}
-
-function toVariantFlag(name: string, { variants, defaultVariant, targeting }: Flag, report: Report): Converted {
-  const values = membersOf(variants);
-  const hasDefault = isVariantOf(values, defaultVariant);
-  const names = new Map(Object.keys(values).map((variant) => [variant, toName(variant, report)]));
-  const toVariants = (weightOf: (variant: string) => number): VariantInput[] => {
-    const weighted = Object.entries(values).map(([variant, value]) => ({ variant, value, weight: weightOf(variant) }));
-    const heaviest = Math.max(...weighted.map(({ weight }) => weight));
-    const variable = weighted.findIndex(({ weight }) => weight === heaviest);
-    return weighted.map(({ variant, value, weight }, index) => ({
-      name: names.get(variant) ?? variant,
-      ...(index === variable ? { weightType: 'variable' as const } : { weightType: 'fix' as const, weight }),
-      payload: toPayload(value),
+function toVariantFlag(flag: Flag, report: Report): Converted {
+  const { name, variants: values, defaultVariant, targeting, shares } = flag;
+  const nameOf = (variant: string) => {
+    const permitted = toName(variant);
+    if (permitted !== variant) report.add(`${name}: its variant ${variant} is named ${permitted} here.`);
+    return permitted;
+  };
+  /** Variants with weights in parts of 1,000. The heaviest one is variable. */
+  const weighted = (weightOf: (variant: string) => number, stickiness = 'default') => {
+    const all = Object.keys(values).map((variant) => ({ variant, weight: weightOf(variant) }));
+    const heaviest = Math.max(...all.map(({ weight }) => weight));
+    const variable = all.findIndex(({ weight }) => weight === heaviest);
+    return all.map(({ variant, weight }, index) => ({
+      name: nameOf(variant),
+      weightType: index === variable ? ('variable' as const) : ('fix' as const),
+      weight,
+      stickiness,
+      payload: toPayload(values[variant]),
     }));
   };
-  const all = toVariants((variant) => (variant === defaultVariant ? 1000 : 0));
-  const noteDefault = () => {
-    if (!hasDefault) report.add(`${name}: ${WITHOUT_DEFAULT} It is off for them, so that they get their own default.`);
+  const always = (strategy: DefinedStrategy, only: string): DefinedStrategy => {
+    assertVariant(only, values);
+    const [variant] = weighted((one) => (one === only ? 1000 : 0)).filter(({ weight }) => weight > 0);
+    return { ...strategy, variants: variant ? [variant] : [] };
   };
-  if (isEmpty(targeting)) {
-    noteDefault();
-    return { variants: all, strategies: hasDefault ? [EVERYBODY] : [] };
+  // Without a default variant, the flag is off for the others, so that the code decides.
+  const last = defaultVariant === undefined ? [] : [always(EVERYBODY, defaultVariant)];
+  if (shares) {
+    const variants = weighted((variant) => shareIn(1000, [variant], shares), 'userId');
+    return { variants, strategies: [keyed(name, 100), ...last] };
   }
-  const distribution = distributionOf(targeting);
-  if (distribution?.weights.every(([variant]) => Object.hasOwn(values, variant))) {
-    const weights = new Map(distribution.weights);
-    report.add(`${name}: users may get other variants than before, because another hash chooses them.`);
-    const spread = toVariants((variant) => weights.get(variant) ?? 0);
-    return {
-      variants: spread.map((one) => ({ ...one, stickiness: distribution.stickiness })),
-      strategies: [EVERYBODY],
-    };
-  }
-  const rules = toRules(targeting);
-  const isKnown = (variant: unknown) => isVariantOf(values, variant);
-  const isFallback = rules?.otherwise === undefined;
-  if (!rules?.rules.every(({ variant }) => isKnown(variant)) || !(isFallback || isKnown(rules.otherwise))) {
-    report.add(`${name}: ${WITHOUT_EQUIVALENT} ${IMPORTED_OFF}`);
-    return { variants: all, strategies: [] };
-  }
-  const fixed = (variant: unknown) => {
-    const one = { name: names.get(`${variant}`) ?? '', weightType: 'variable' as const, weight: 1000 };
-    return [{ ...one, stickiness: 'default', payload: toPayload(values[`${variant}`]) }];
-  };
-  const strategies = rules.rules.map(({ constraints, variant }): DefinedStrategy => {
-    return { name: 'default', constraints, variants: fixed(variant) };
-  });
-  if (!isFallback)
-    return { variants: all, strategies: [...strategies, { name: 'default', variants: fixed(rules.otherwise) }] };
-  noteDefault();
-  return { variants: all, strategies: hasDefault ? [...strategies, EVERYBODY] : strategies };
+  const variants = weighted((variant) => (variant === defaultVariant ? 1000 : 0));
+  if (targeting === undefined) return { variants, strategies: last.length > 0 ? [EVERYBODY] : [] };
+  const { rules, otherwise } = toRules(targeting, defaultVariant);
+  const matching = rules.map(({ constraints, variant }) => always({ name: 'default', constraints }, variant));
+  return { variants, strategies: [...matching, ...(otherwise === undefined ? last : [always(EVERYBODY, otherwise)])] };
 }
 
 function toPayload(value: unknown): NonNullable<VariantInput['payload']> {

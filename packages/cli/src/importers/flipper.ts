@@ -1,51 +1,86 @@
-import type { DefinedFlag } from '@flags/core';
+import type { Definitions } from '@flags/core';
 import type { DefinedStrategy } from '@flags/core/types';
 import {
-  type Imported,
+  convertFlags,
+  type Importer,
   type ImportTarget,
+  isObject,
+  type Members,
   membersOf,
-  Report,
+  NoEquivalent,
+  type Report,
   switchOf,
   textsOf,
   toDefinitions,
-  toName,
+  toWholePercentage,
+  withoutBlanks,
 } from './importer.js';
 
 /** Converts an export of Flipper in JSON, version 1. */
-export function importFlipper(document: unknown, { environment }: ImportTarget): Imported {
-  const report = new Report();
-  const flags = Object.entries(membersOf(membersOf(document).features)).map(([key, value]): DefinedFlag => {
-    const name = toName(key, report);
-    return { name, environments: switchOf(environment, toStrategies(name, membersOf(value), report)) };
-  });
-  return { definitions: toDefinitions({ flags }), report: report.sentences };
+export const flipper: Importer = { refuse, convert };
+
+function refuse(document: unknown): string | undefined {
+  const { version, features } = membersOf(document);
+  if (!isObject(features))
+    return 'This is not an export of Flipper: it has no member "features" with the flags by name';
+  if (version !== 1) return 'This is not an export of Flipper in JSON: its "version" is not 1';
+  const flags = Object.values(features);
+  if (flags.length === 0 || flags.some(hasGates)) return undefined;
+  return 'This is not an export of Flipper: none of its flags has gates, such as "boolean" and "actors"';
 }
 
-/** The gates of Flipper are alternatives, as strategies are. */
-function toStrategies(name: string, gates: Readonly<Record<string, unknown>>, report: Report): DefinedStrategy[] {
+/** The gates of Flipper. An export has all of them. */
+const GATES = ['boolean', 'actors', 'groups', 'percentage_of_actors', 'percentage_of_time'];
+
+function hasGates(flag: unknown): boolean {
+  return isObject(flag) && GATES.some((gate) => Object.hasOwn(flag, gate));
+}
+
+function convert(document: unknown, { environment }: ImportTarget, report: Report): Definitions {
+  const flags = convertFlags(Object.entries(membersOf(membersOf(document).features)), report, (name, flag) => {
+    if (!hasGates(flag)) throw new NoEquivalent('it has no gates, which Flipper requires');
+    return { environments: switchOf(environment, toStrategies(name, membersOf(flag), report)) };
+  });
+  return toDefinitions({ flags });
+}
+
+/**
+ * The gates of Flipper are alternatives, as strategies are: each adds people only, so one may be left out alone. A flag
+ * of which nothing remains is left out.
+ */
+function toStrategies(name: string, gates: Members, report: Report): DefinedStrategy[] {
   const { boolean, percentage_of_actors: ofActors, percentage_of_time: ofTime, expression } = gates;
   const strategies: DefinedStrategy[] = [];
+  const left: string[] = [];
   if (boolean === true || boolean === 'true') strategies.push({ name: 'default' });
-  const actors = textsOf(gates.actors);
+  const actors = withoutBlanks(textsOf(gates.actors), name, report);
   if (actors.length > 0) {
     strategies.push({ name: 'default', constraints: [{ contextName: 'userId', operator: 'IN', values: actors }] });
     report.add(`${name}: give the actor's flipper_id (such as ${actors[0]}) as userId.`);
   }
-  if (isPercentage(ofActors)) {
-    const parameters = { rollout: `${ofActors}`, stickiness: 'userId', groupId: name };
+  if (percentageOf(ofActors, name) > 0) {
+    const parameters = { rollout: toWholePercentage(ofActors, name, report), stickiness: 'userId', groupId: name };
     strategies.push({ name: 'flexibleRollout', parameters });
-    report.add(`${name}: ${ofActors} % of actors differ from those in Flipper, because another hash chooses them.`);
+    report.add(
+      `${name}: ${parameters.rollout} % of actors differ from those in Flipper, because another hash chooses them.`,
+    );
   }
-  if (isPercentage(ofTime)) strategies.push({ name: 'gradualRolloutRandom', parameters: { percentage: `${ofTime}` } });
+  if (percentageOf(ofTime, name) > 0) {
+    const percentage = toWholePercentage(ofTime, name, report);
+    strategies.push({ name: 'gradualRolloutRandom', parameters: { percentage } });
+  }
   for (const group of textsOf(gates.groups)) {
-    report.add(`${name}: the group ${group} is defined in code, and is left out. Create a segment with its condition.`);
+    left.push(`the group ${group} is defined in code, and is left out. Create a segment with its condition`);
   }
-  if (expression !== null && expression !== undefined) {
-    report.add(`${name}: the expression is left out. Write it as constraints.`);
-  }
+  if (expression !== null && expression !== undefined) left.push('the expression is left out. Write it as constraints');
+  if (left.length > 0 && strategies.length === 0) throw new NoEquivalent(left.join('; '));
+  for (const sentence of left) report.add(`${name}: ${sentence}.`);
   return strategies;
 }
 
-function isPercentage(value: unknown): value is string | number {
-  return (typeof value === 'string' || typeof value === 'number') && Number(value) > 0 && Number(value) <= 100;
+/** Returns 0 without a percentage. */
+function percentageOf(value: unknown, flag: string): number {
+  const percentage = value === null || value === undefined || value === '' ? 0 : Number(value);
+  if (percentage >= 0 && percentage <= 100) return percentage;
+  throw new NoEquivalent(`${value} is not a percentage of ${flag}`);
 }

@@ -4,34 +4,43 @@ import { isAddress } from '../connection.js';
 import { readDocument } from '../definitions.js';
 import { CommandError, oneLine, usageError } from '../output.js';
 import { type CommandSession, environmentOf, readEnvironments } from '../session.js';
-import { importFlagd } from './flagd.js';
-import { importFlipper } from './flipper.js';
-import { type Imported, type ImportTarget, membersOf } from './importer.js';
-import { importUnleash } from './unleash.js';
+import { flagd } from './flagd.js';
+import { flipper } from './flipper.js';
+import { type Importer, type ImportTarget, Report } from './importer.js';
+import { leaveOutRefused } from './left-out.js';
+import { unleash } from './unleash.js';
 import { readUnleash } from './unleash-live.js';
 
-const IMPORTERS: Readonly<Record<Source, (document: unknown, target: ImportTarget) => Imported | Promise<Imported>>> = {
-  unleash: importUnleash,
-  flagd: importFlagd,
-  flipper: importFlipper,
-};
+const IMPORTERS = { unleash, flagd, flipper } as const satisfies Readonly<Record<string, Importer>>;
 
-export const SOURCES = ['unleash', 'flagd', 'flipper'] as const;
-export type Source = (typeof SOURCES)[number];
+export type Source = keyof typeof IMPORTERS;
+export const SOURCES = Object.keys(IMPORTERS) as Source[];
 
 export interface SourceOptions {
   readonly from: Source;
   /** `FROM=TO`. */
   readonly mapEnvironment?: readonly string[];
   readonly sourceToken?: string;
+  readonly prune?: boolean;
 }
 
-/** Reads a file of another product, or its server. Writes a note to standard error for each setting that it cannot convert. */
+interface ReadDefinitions {
+  readonly definitions: Definitions;
+  /** The names of the flags that have no equivalent here. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Reads a file of another product, or its server. Writes a note to standard error for each setting that it cannot
+ * convert, and for each flag that is left out.
+ *
+ * @throws CommandError if the file is not one of the product, or if no flag remains
+ */
 export async function readFrom(
   session: CommandSession,
   file: string,
-  { from, mapEnvironment = [], sourceToken }: SourceOptions,
-): Promise<Definitions> {
+  { from, mapEnvironment = [], sourceToken, prune = false }: SourceOptions,
+): Promise<ReadDefinitions> {
   const { environments } = await readEnvironments(session.api);
   const mapped = new Map(mapEnvironment.map((pair) => toPair(pair, environments)));
   const { strategies = [] } = await session.api.get<Session>('/session');
@@ -39,16 +48,30 @@ export async function readFrom(
     environments,
     strategies: strategies.map(({ name }) => name),
     environment: await environmentOf(session),
+    isNamed: session.options.environment !== undefined,
     toEnvironment: (name) => mapped.get(name) ?? (environments.includes(name) ? name : undefined),
   };
   if (isAddress(file) && from !== 'unleash') throw usageError('Only an Unleash server can be read over its API.');
   const document = isAddress(file) ? await readUnleash(file, sourceToken) : await readDocument(session.io, file);
-  if (membersOf(document)[from === 'flagd' ? 'flags' : 'features'] === undefined) {
-    throw new CommandError(`${file} is not an export of ${from}.`);
+  const importer: Importer = IMPORTERS[from];
+  const refusal = importer.refuse(document, target);
+  if (refusal !== undefined) throw new CommandError(`${refusal}.`);
+  const report = new Report();
+  const definitions = await leaveOutRefused(importer.convert(document, target, report), environments, report);
+  for (const sentence of report.sentences) session.io.stderr.write(`note: ${oneLine(sentence)}\n`);
+  const { leftOut } = report;
+  if (!definitions.flags?.length) {
+    throw new CommandError(leftOut.length > 0 ? `No flag is imported. ${countOf(leftOut)}` : `${file} has no flags.`);
   }
-  const { definitions, report } = await IMPORTERS[from](document, target);
-  for (const sentence of report) session.io.stderr.write(`note: ${oneLine(sentence)}\n`);
-  return definitions;
+  if (prune && leftOut.length > 0) {
+    throw new CommandError(`--prune would archive what is left out: import without it. ${countOf(leftOut)}`);
+  }
+  return { definitions, leftOut };
+}
+
+/** Says how many flags are left out. */
+export function countOf({ length }: readonly string[]): string {
+  return `Left out: ${length} ${length === 1 ? 'flag' : 'flags'}.`;
 }
 
 function toPair(pair: string, environments: readonly string[]): readonly [string, string] {

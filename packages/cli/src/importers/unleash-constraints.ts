@@ -1,5 +1,5 @@
 import { CONSTRAINT_OPERATORS, type Constraint, type ConstraintOperator } from '@flags/core';
-import { listOf, type Members, textOf, textsOf } from './importer.js';
+import { listOf, type Members, type Report, textOf, textsOf, withoutBlanks } from './importer.js';
 
 export interface ConvertedConstraints {
   readonly constraints: readonly Constraint[];
@@ -7,8 +7,12 @@ export interface ConvertedConstraints {
   readonly holds: boolean;
 }
 
-/** Converts constraints. As in the SDKs, a constraint without a usable operand never matches, and always if inverted. */
-export function toConstraints(given: unknown): ConvertedConstraints {
+/**
+ * Converts constraints. As in the SDKs, a constraint without a usable operand never matches, and always if inverted.
+ *
+ * @param of the flag or segment, for notes
+ */
+export function toConstraints(given: unknown, of: string, report: Report): ConvertedConstraints {
   const constraints: Constraint[] = [];
   let holds = true;
   for (const constraint of listOf(given)) {
@@ -18,7 +22,7 @@ export function toConstraints(given: unknown): ConvertedConstraints {
       holds = false;
       continue;
     }
-    const operand = operandOf(operator, constraint);
+    const operand = operandOf(operator, constraint, (texts) => withoutBlanks(texts, of, report));
     if (operand) {
       constraints.push({
         contextName: `${contextName}`,
@@ -37,10 +41,15 @@ function isOperator(operator: unknown): operator is ConstraintOperator {
 }
 
 const VERSION = /^\d+\.\d+\.\d+([-+]|$)/;
-const ISO_DATE = /^\d{4}-\d\d-\d\d(T|$)/;
+/** A date alone is its midnight in UTC. A time without an offset is one in the zone of whoever reads it. */
+const ISO_DATE = /^\d{4}-\d\d-\d\d(T.*(?:[Zz]|[+-]\d\d:?\d\d))?$/;
 
 /** Unleash accepts every date that JavaScript parses, and numbers with surrounding white space. */
-function operandOf(operator: ConstraintOperator, given: Members): Pick<Constraint, 'value' | 'values'> | undefined {
+function operandOf(
+  operator: ConstraintOperator,
+  given: Members,
+  clean: (texts: readonly string[]) => readonly string[],
+): Pick<Constraint, 'value' | 'values'> | undefined {
   const value = textOf(given.value) ?? '';
   if (operator.startsWith('NUM_')) {
     const number = value === '' ? Number.NaN : Number(value);
@@ -53,6 +62,6 @@ function operandOf(operator: ConstraintOperator, given: Members): Pick<Constrain
   }
   if (operator.startsWith('SEMVER_')) return VERSION.test(value) ? { value } : undefined;
   if (operator === 'REGEX') return { value };
-  const values = textsOf(given.values).filter((one) => one.trim() !== '');
+  const values = clean(textsOf(given.values));
   return values.length > 0 ? { values } : undefined;
 }

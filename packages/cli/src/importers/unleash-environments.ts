@@ -1,6 +1,17 @@
 import type { StrategyVariant, VariantInput } from '@flags/core';
 import type { DefinedEnvironment, DefinedStrategy } from '@flags/core/types';
-import { type ImportTarget, listOf, type Members, membersOf, type Report, textOf, textsOf } from './importer.js';
+import {
+  type ImportTarget,
+  listOf,
+  type Members,
+  membersOf,
+  NoEquivalent,
+  type Report,
+  textOf,
+  textsOf,
+  toWholePercentage,
+  withoutBlanks,
+} from './importer.js';
 import { toConstraints } from './unleash-constraints.js';
 
 interface Surroundings {
@@ -26,21 +37,20 @@ export function createEnvironments(state: Members, { target, report, known }: Su
     if (!target.strategies.includes(name)) {
       report.add(`The strategy ${name} is custom: pass its code in the option \`strategies\`.`);
     }
-    const { constraints, holds } = toConstraints(strategy.constraints);
+    const { constraints, holds } = toConstraints(strategy.constraints, flag, report);
     if (!holds) report.add(`${flag}: a constraint of a strategy holds for nobody, so the strategy is disabled.`);
     const given = Array.isArray(strategy.segments) ? strategy.segments : (links.get(`${strategy.id}`) ?? []);
     const ids = given.map((one: unknown) => (typeof one === 'number' ? one : Number(membersOf(one).segmentId)));
     const segments = [...new Set(ids.flatMap((id) => known.get(id) ?? []))];
-    const isMissing = ids.some((id) => !known.has(id));
-    if (isMissing) report.add(`${flag}: a segment of a strategy is unknown, so the strategy is disabled.`);
+    if (ids.some((id) => !known.has(id))) throw new NoEquivalent('a segment of a strategy is not in the export');
     const variants = listOf(strategy.variants).map((variant) => toStrategyVariant(variant, flag, report));
     const [id, title] = [textOf(strategy.id), textOf(strategy.title)];
-    const isDisabled = strategy.disabled === true || !holds || isMissing;
+    const isDisabled = strategy.disabled === true || !holds;
     return {
       ...(id !== undefined && { id }),
       name,
       ...(title && { title }),
-      parameters: toParameters(name, strategy.parameters),
+      parameters: toParameters(name, strategy.parameters, (value) => toWholePercentage(value, flag, report)),
       constraints: holds ? constraints : [],
       ...(segments.length > 0 && { segments }),
       ...(variants.length > 0 && { variants }),
@@ -71,7 +81,7 @@ export function createEnvironments(state: Members, { target, report, known }: Su
         ...own,
       ];
       if (!shared && variants.some(({ overrides = [] }) => overrides.length > 0)) {
-        report.add(`${flag}: overrides of variants that differ between environments are left out.`);
+        throw new NoEquivalent('overrides of variants that differ between environments have no equivalent');
       }
       if (isOn && found.length === 0)
         report.add(`${flag}: is on in ${from} without a strategy, so it gets the strategy default.`);
@@ -133,19 +143,24 @@ function sharedVariants(
   return texts.size <= 1 ? (lists[0]?.variants ?? []) : undefined;
 }
 
-function toParameters(strategy: string, given: unknown): Readonly<Record<string, string>> {
+/** The parameters that are percentages. Unleash accepts every text. Its SDKs read one that is not a number as 0. */
+const PERCENTAGES: Readonly<Record<string, string>> = {
+  flexibleRollout: 'rollout',
+  gradualRolloutUserId: 'percentage',
+  gradualRolloutSessionId: 'percentage',
+  gradualRolloutRandom: 'percentage',
+};
+
+function toParameters(
+  strategy: string,
+  given: unknown,
+  toPercentage: (value: unknown) => string,
+): Readonly<Record<string, string>> {
+  const percentage = Object.hasOwn(PERCENTAGES, strategy) ? PERCENTAGES[strategy] : undefined;
   const entries = Object.entries(membersOf(given)).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(
-    entries.map(([name, value]) => [
-      name,
-      strategy === 'flexibleRollout' && name === 'rollout' ? toRollout(value) : `${value}`,
-    ]),
+    entries.map(([name, value]) => [name, name === percentage ? toPercentage(value) : `${value}`]),
   );
-}
-
-/** Unleash accepts every text. Its SDKs treat a text that is not a number as 0. */
-function toRollout(value: unknown): string {
-  return `${Math.min(100, Math.max(0, Number(value) || 0))}`;
 }
 
 function groupBy(items: readonly Members[], keyOf: (item: Members) => string): ReadonlyMap<string, Members[]> {
@@ -168,7 +183,7 @@ type FlagVariant = StrategyVariant & Required<Pick<VariantInput, 'overrides'>>;
 function toVariants(variants: readonly Members[], flag: string, report: Report): readonly FlagVariant[] {
   const converted = variants.map((variant) => {
     const overrides = listOf(variant.overrides).map(({ contextName, values }) => {
-      return { contextName: `${contextName}`, values: textsOf(values) };
+      return { contextName: `${contextName}`, values: withoutBlanks(textsOf(values), flag, report) };
     });
     return { ...toStrategyVariant(variant, flag, report), overrides };
   });
