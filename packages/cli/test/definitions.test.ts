@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { createFlags, type DefinedFlag, type Definitions, LIMITS } from '@flags/core';
@@ -224,6 +224,52 @@ export const schema = defineFlags(
         'The input is not valid:\n  /flags/0/tipe is not known here\n  /flags/0/environments/production/enabled must be boolean\n',
       );
     });
+  });
+
+  it.each([
+    ['UTF-8 with a byte-order mark', (text: string) => Buffer.from(`\ufeff${text}`)],
+    ['UTF-16 of Windows PowerShell', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['big-endian UTF-16', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ])('reads a file in %s', async (name, encode) => {
+    const store = ['--store', path(`${name}.db`)];
+    await flagsCommand(['migrate', ...store]);
+    for (const text of [
+      '{"version":1,"flags":[{"name":"a","description":"für"}]}',
+      'version: 1\nflags: [{ name: b }]',
+    ]) {
+      const file = path('encoded');
+      writeFileSync(file, encode(text));
+      expect(await flagsCommand(['import', file, '--yes', ...store])).toMatchObject({ code: 0, err: '' });
+    }
+    expect((await flagsCommand(['export', ...store])).out).toMatch(
+      /name: a\n[\s\S]*description: für\n[\s\S]*name: b\n/,
+    );
+  });
+
+  it('says what to do with several YAML documents', async () => {
+    const store = ['--store', path('several.db')];
+    await flagsCommand(['migrate', ...store]);
+    const file = written('several.yaml', 'version: 1\n---\nversion: 1\n');
+    const { code, err } = await flagsCommand(['import', file, '--yes', ...store]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('has several YAML documents. Put each into a file of its own'),
+    ]);
+  });
+
+  it.each([
+    ['file:x.db', 'named by its path alone: --store x.db'],
+    ['file:///data/x.db?mode=ro', 'named by its path alone: --store /data/x.db'],
+    ['sqlite:x.db', 'named by its path alone: --store x.db'],
+    ['sqlite://x.db', 'named by its path alone: --store x.db'],
+    ['mysql://localhost/flags', 'mysql: is no kind of store'],
+    ['localhost:4242', 'localhost: is no kind of store'],
+  ])('makes no file of the name %s', async (store, sentence) => {
+    for (const command of [['migrate'], ['list'], ['backup', path('copy.db')], ['serve', '--port', '0']]) {
+      const { code, err } = await flagsCommand([...command, '--store', store]);
+      expect([code, err]).toEqual([64, expect.stringContaining(sentence)]);
+    }
+    expect(existsSync(store)).toBe(false);
   });
 
   it('names the types of a typed schema if some are not built in', async () => {

@@ -271,6 +271,85 @@ describe('importers', () => {
     for (const note of ['group admins', 'expression', 'plan:new', 'flipper_id']) expect(notes).toContain(note);
   });
 
+  describe('Flipper exports', () => {
+    const gates = {
+      boolean: null,
+      groups: [],
+      actors: [],
+      expression: null,
+      percentage_of_actors: null,
+      percentage_of_time: null,
+    };
+
+    async function importFlipper(features: Record<string, object>, ...options: string[]) {
+      const file = pathTo('flipper.json');
+      writeFileSync(file, JSON.stringify({ version: 1, features }));
+      return onServer('import', file, '--from', 'flipper', '--yes', ...options);
+    }
+
+    it.each([
+      ['0.5', '1'],
+      [0.004, '1'],
+      ['99.9', '99'],
+      ['33.4', '33'],
+      ['25', '25'],
+      [100, '100'],
+    ])('have whole percentages: %s becomes %s', async (given, whole) => {
+      const flag = { ...gates, percentage_of_actors: given, percentage_of_time: given };
+      const { err } = await importFlipper({ flag });
+      const [{ strategies = [] } = {}] = (
+        await server().flags.getFlag({ project: 'default', flag: 'flag' })
+      ).environments.slice(-1);
+      expect(strategies).toMatchObject([{ parameters: { rollout: whole } }, { parameters: { percentage: whole } }]);
+      const note = `flag: ${given} % becomes ${whole} %`;
+      if (`${given}` === whole) expect(err).not.toContain('becomes');
+      else expect(err).toContain(note);
+      expect(err).toContain(`${whole} % of actors differ`);
+    });
+
+    it('drop blanks around actors, and keep what adds people beside a group that is left out', async () => {
+      const { code, err } = await importFlipper({
+        flag: { ...gates, actors: [' User;1', ' ', 'User;2'], groups: ['admins'] },
+      });
+      expect([code, err]).toEqual([
+        0,
+        expect.stringContaining('flag: blanks around values and empty values are dropped.'),
+      ]);
+      expect(err).toContain('flag: the group admins is defined in code');
+      const { environments } = await server().flags.getFlag({ project: 'default', flag: 'flag' });
+      expect(environments.at(-1)?.strategies).toMatchObject([{ constraints: [{ values: ['User;1', 'User;2'] }] }]);
+    });
+
+    it('leave out a flag of which nothing remains, or that is none', async () => {
+      const ref = { project: 'default', flag: 'live', environment: 'production' };
+      await server().flags.createFlag(ref, { name: 'live' });
+      await server().flags.addStrategy(ref, { name: 'default' });
+      await server().flags.enable(ref);
+      const { code, err } = await importFlipper({
+        live: { ...gates, groups: ['admins'] },
+        broken: { on: true },
+        wrong: { ...gates, percentage_of_actors: 'many' },
+        off: gates,
+      });
+      expect([code, err]).toEqual([0, expect.stringMatching(/\nLeft out: 3 flags\.\n$/)]);
+      expect(server().flags.isEnabled('live')).toBe(true);
+      expect((await server().flags.searchFlags({})).items.map(({ name }) => name)).toEqual(['live', 'off']);
+    });
+
+    it.each([
+      { version: 1, features: [{ name: 'a', enabled: true, strategies: [] }] },
+      { version: 2, features: {} },
+      { version: 1, features: { a: true } },
+      { flags: {} },
+      [],
+    ])('are refused if the file is none: %j', async (document) => {
+      const file = pathTo('flipper.json');
+      writeFileSync(file, JSON.stringify(document));
+      const { code, err } = await onServer('import', file, '--from', 'flipper', '--yes');
+      expect([code, err]).toEqual([1, expect.stringMatching(/^This is not an export of Flipper/)]);
+    });
+  });
+
   it.each([
     [['--from', 'flagd'], 1],
     [['--from', 'moon'], 64],
@@ -299,6 +378,144 @@ describe('Unleash', () => {
     });
     expect((await server().flags.searchFlags({})).items).toEqual([]);
     expect((await onServer('apply', file)).err).toContain(' is an export of Unleash. Import it by: flags import ');
+  });
+
+  describe('flags without environments', () => {
+    const strategies = [
+      { name: 'flexibleRollout', parameters: { rollout: '0.5', stickiness: 'default', groupId: 'a' } },
+    ];
+    const flag = { name: 'a', type: 'release', project: 'shop', enabled: true, stale: false, strategies, variants: [] };
+    const ofClient = { version: 2, features: [flag], query: { inlineSegmentConstraints: true } };
+    const ofGitLab = { version: 1, features: [{ name: 'a', description: '', enabled: true, strategies }] };
+
+    function written(document: unknown): string {
+      const file = inFolder('features.json');
+      writeFileSync(file, JSON.stringify(document));
+      return file;
+    }
+
+    it.each([
+      ['an answer to SDKs', ofClient],
+      ['a backup', { ...ofClient, version: 1 }],
+      ['a bootstrap list', [flag]],
+      ['an answer of GitLab', ofGitLab],
+    ])('go into the environment that is named: %s', async (_, document) => {
+      const { flags, notes } = await imported(written(document), '--from', 'unleash', '--environment', 'development');
+      expect(flags.a?.environments).toEqual({
+        development: {
+          enabled: true,
+          strategies: [
+            expect.objectContaining({
+              name: 'flexibleRollout',
+              parameters: { ...strategies[0]?.parameters, rollout: '1' },
+            }),
+          ],
+        },
+      });
+      expect(notes).toContain('a: 0.5 % becomes 1 %');
+    });
+
+    it('keep what SDKs do not get: labels, the other environments, and variants that are absent', async () => {
+      const ref = { project: 'default', flag: 'a' };
+      await server().flags.createFlag(ref, { name: 'a', labels: ['money'], description: 'As it was' });
+      await server().flags.setVariants(ref, [{ name: 'red' }]);
+      await server().flags.addStrategy({ ...ref, environment: 'production' }, { name: 'default' });
+      const { project: _project, variants: _variants, ...bare } = flag;
+      await imported(written({ version: 2, features: [bare] }), '--from', 'unleash', '--environment', 'development');
+      expect(await server().flags.getFlag(ref)).toMatchObject({
+        labels: ['money'],
+        description: 'As it was',
+        variants: [{ name: 'red' }],
+        environments: [
+          { enabled: true, strategies: [{ name: 'flexibleRollout' }] },
+          { strategies: [{ name: 'default' }] },
+        ],
+      });
+    });
+
+    it.each([
+      [
+        'an answer to SDKs',
+        ofClient,
+        /^This is what an SDK gets or keeps: its flags have no environments\. Name .*--environment/,
+      ],
+      ['an answer of GitLab', ofGitLab, /^This is an answer of GitLab for SDKs/],
+      [
+        'of GitLab for people',
+        [{ name: 'a', active: true, strategies: [] }],
+        /^This is an answer of GitLab's API for people/,
+      ],
+      [
+        'a body of an import',
+        { project: 'default', environment: 'x', data: ofClient },
+        /pass its member "data" alone\.\n$/,
+      ],
+      ['another file', { things: [] }, /^This is not an export of Unleash/],
+      ['without names', { version: 4, features: [{}] }, /^This is not an export of Unleash/],
+      [
+        'a state without flags',
+        { version: 4, projects: [{ id: 'default' }], segments: [] },
+        /features\.json has no flags\.\n$/,
+      ],
+      [
+        'a state with no flag',
+        { version: 4, features: [], featureEnvironments: [] },
+        /features\.json has no flags\.\n$/,
+      ],
+    ])('are refused without a named environment, as other files are: %s', async (_, document, sentence) => {
+      const { code, err } = await onServer('import', written(document), '--from', 'unleash', '--yes');
+      expect([code, err]).toEqual([1, expect.stringMatching(sentence)]);
+      expect((await server().flags.searchFlags({})).items).toEqual([]);
+    });
+  });
+
+  it('leaves out flags with unknown segments, refused constraints, and parents that are left out', async () => {
+    const regex = (value: string) => [{ contextName: 'email', operator: 'REGEX', value }];
+    const at = (featureName: string, more: object = {}) => ({
+      featureName,
+      environment: 'production',
+      strategyName: 'default',
+      constraints: [],
+      ...more,
+    });
+    const names = ['lost', 'backwards', 'shared', 'child', 'blank'];
+    const file = inFolder('state.json');
+    const state = {
+      version: 4,
+      features: names.map((name) => ({ name, project: 'default' })),
+      segments: [{ id: 3, name: 'wild', constraints: regex('(?=a)') }],
+      featureEnvironments: names.map((featureName) => ({ featureName, environment: 'production', enabled: true })),
+      featureStrategies: [
+        at('lost', { segments: [9] }),
+        at('backwards', { constraints: regex('(a)\\1') }),
+        at('shared', { segments: [3] }),
+        at('child'),
+        at('blank', {
+          constraints: [
+            { contextName: 'c', operator: 'IN', values: [' DE', ' '] },
+            { contextName: 'currentTime', operator: 'DATE_AFTER', value: '2024-06-01T00:00:00' },
+          ],
+        }),
+      ],
+      dependencies: [{ feature: 'child', dependencies: [{ feature: 'lost', enabled: true }] }],
+    };
+    writeFileSync(file, JSON.stringify(state));
+    const { flags, notes } = await imported(file, '--from', 'unleash');
+    expect(Object.keys(flags)).toEqual(['blank']);
+    expect(flags.blank?.environments?.production?.strategies).toMatchObject([
+      { constraints: [{ values: ['DE'] }, { value: '2024-06-01T00:00:00.000Z' }] },
+    ]);
+    for (const note of [
+      'lost: a segment of a strategy is not in the export',
+      'backwards: environments/production/strategies/0/constraints/0/value must be a regular expression',
+      'shared: it uses the segment wild',
+      'child: it depends on lost, which is left out',
+      'blank: blanks around values and empty values are dropped',
+      'blank: the time 2024-06-01T00:00:00 has no offset, and is read as UTC',
+    ]) {
+      expect(notes).toContain(note);
+    }
+    expect(notes).toMatch(/\nLeft out: 4 flags\.\n$/);
   });
 
   type Answers = Readonly<Record<string, unknown>>;

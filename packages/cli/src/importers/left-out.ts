@@ -1,6 +1,6 @@
 import { createFlags, type DefinedFlag, type Definitions, isFlagsError, memoryStorage } from '@flags/core';
 import type { DefinedSegment } from '@flags/core/types';
-import type { Report } from './importer.js';
+import { type Report, toName } from './importer.js';
 
 /**
  * Leaves out flags that the store would refuse, so that they do not stop the import, with the flags that need a segment or
@@ -59,7 +59,8 @@ function segmentsOf({ environments = {} }: DefinedFlag): readonly (string | numb
 
 /** Leaves out flags whose parents are left out. A parent has no parents itself, but a file may say so. */
 function leaveOutChildren(flags: readonly DefinedFlag[], report: Report): readonly DefinedFlag[] {
-  const left = new Set(report.leftOut);
+  const left = new Set(report.leftOut.map(toName));
+  for (const { name } of flags) left.delete(name);
   const parentOf = ({ dependencies = [] }: DefinedFlag) => dependencies.find(({ flag }) => left.has(flag))?.flag;
   const orphans = flags.filter((flag) => parentOf(flag) !== undefined);
   if (orphans.length === 0) return flags;

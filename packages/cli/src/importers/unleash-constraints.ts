@@ -22,7 +22,7 @@ export function toConstraints(given: unknown, of: string, report: Report): Conve
       holds = false;
       continue;
     }
-    const operand = operandOf(operator, constraint, (texts) => withoutBlanks(texts, of, report));
+    const operand = operandOf(operator, constraint, { of, report });
     if (operand) {
       constraints.push({
         contextName: `${contextName}`,
@@ -41,14 +41,16 @@ function isOperator(operator: unknown): operator is ConstraintOperator {
 }
 
 const VERSION = /^\d+\.\d+\.\d+([-+]|$)/;
-/** A date alone is its midnight in UTC. A time without an offset is one in the zone of whoever reads it. */
+/** A date alone is its midnight in UTC. */
 const ISO_DATE = /^\d{4}-\d\d-\d\d(T.*(?:[Zz]|[+-]\d\d:?\d\d))?$/;
+/** Its moment would depend on the time zone of the process that reads it. */
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+$/;
 
 /** Unleash accepts every date that JavaScript parses, and numbers with surrounding white space. */
 function operandOf(
   operator: ConstraintOperator,
   given: Members,
-  clean: (texts: readonly string[]) => readonly string[],
+  { of, report }: { readonly of: string; readonly report: Report },
 ): Pick<Constraint, 'value' | 'values'> | undefined {
   const value = textOf(given.value) ?? '';
   if (operator.startsWith('NUM_')) {
@@ -56,12 +58,14 @@ function operandOf(
     return Number.isFinite(number) ? { value: `${number}` } : undefined;
   }
   if (operator.startsWith('DATE_')) {
-    const time = Date.parse(value);
+    const isLocal = LOCAL_TIME.test(value);
+    const time = Date.parse(isLocal ? `${value}Z` : value);
     if (Number.isNaN(time)) return undefined;
+    if (isLocal) report.add(`${of}: the time ${value} has no offset, and is read as UTC.`);
     return { value: ISO_DATE.test(value) ? value : new Date(time).toISOString() };
   }
   if (operator.startsWith('SEMVER_')) return VERSION.test(value) ? { value } : undefined;
   if (operator === 'REGEX') return { value };
-  const values = clean(textsOf(given.values));
+  const values = withoutBlanks(textsOf(given.values), of, report);
   return values.length > 0 ? { values } : undefined;
 }
