@@ -47,32 +47,27 @@ const text = fc.constantFrom(...TEXTS);
 const number = fc.constantFrom(...NUMBERS);
 const usual = fc.constantFrom('pro', 'free', 'x@example.org', 'DE');
 const variable = fc.oneof(
-  { weight: 12, arbitrary: field.map((name) => ({ var: name })) },
+  { weight: 24, arbitrary: field.map((name) => ({ var: name })) },
   { weight: 2, arbitrary: field.map((name) => ({ var: [name] })) },
   { weight: 1, arbitrary: field.map((name) => ({ var: [name, 'free'] })) },
   { weight: 1, arbitrary: fc.constantFrom({ var: 'user.plan' }, { var: 'userId' }, { var: '' }, { var: 'roles' }) },
 );
-const operand = fc.oneof({ weight: 6, arbitrary: usual as fc.Arbitrary<unknown> }, text, number, fc.boolean());
+const operand = fc.oneof({ weight: 24, arbitrary: usual as fc.Arbitrary<unknown> }, text, number, fc.boolean());
 
+const binary = (operators: readonly string[], right: fc.Arbitrary<unknown>) =>
+  fc
+    .tuple(fc.constantFrom(...operators), variable, right)
+    .map(([operator, one, other]) => ({ [operator]: [one, other] }));
+
+/** The first three are often imported, the others rarely or never. */
 const comparison: fc.Arbitrary<unknown> = fc.oneof(
-  fc
-    .tuple(fc.constantFrom('==', '===', '!=', '!=='), variable, operand, fc.boolean())
-    .map(([operator, left, right, isReversed]) => {
-      return { [operator]: isReversed ? [right, left] : [left, right] };
-    }),
-  fc.tuple(variable, fc.array(operand, { maxLength: 3 })).map(([left, right]) => ({ in: [left, right] })),
-  fc.tuple(text, variable).map(([left, right]) => ({ in: [left, right] })),
-  fc
-    .tuple(fc.constantFrom('starts_with', 'ends_with'), variable, fc.oneof(usual, text))
-    .map(([operator, left, right]) => {
-      return { [operator]: [left, right] };
-    }),
-  fc.tuple(fc.constantFrom('<', '<=', '>', '>='), variable, number).map(([operator, left, right]) => {
-    return { [operator]: [left, right] };
-  }),
-  fc
-    .tuple(variable, fc.constantFrom('=', '>=', '^'))
-    .map(([left, operator]) => ({ sem_ver: [left, operator, '1.2.0'] })),
+  { weight: 8, arbitrary: binary(['==', '===', '!=', '!=='], operand) },
+  { weight: 6, arbitrary: binary(['in'], fc.array(operand, { minLength: 1, maxLength: 2 })) },
+  { weight: 4, arbitrary: binary(['starts_with', 'ends_with'], fc.oneof({ weight: 4, arbitrary: usual }, text)) },
+  { weight: 4, arbitrary: binary(['<', '<=', '>', '>='], number) },
+  { weight: 2, arbitrary: fc.tuple(operand, variable).map(([one, other]) => ({ '==': [one, other] })) },
+  { weight: 1, arbitrary: fc.tuple(text, variable).map(([one, other]) => ({ in: [one, other] })) },
+  { weight: 1, arbitrary: variable.map((one) => ({ sem_ver: [one, '>=', '1.2.0'] })) },
 );
 
 const { condition } = fc.letrec<{ condition: unknown }>((tie) => ({
@@ -88,10 +83,10 @@ const { condition } = fc.letrec<{ condition: unknown }>((tie) => ({
 
 function targetingOf(variants: readonly string[]): fc.Arbitrary<unknown> {
   const variant = fc.oneof(
-    { weight: 9, arbitrary: fc.constantFrom<unknown>(...variants) },
+    { weight: 18, arbitrary: fc.constantFrom<unknown>(...variants) },
     fc.constantFrom(null, 'unknown', true),
   );
-  const rules = fc.array(fc.tuple(condition, variant), { minLength: 1, maxLength: 3 });
+  const rules = fc.array(fc.tuple(condition, variant), { minLength: 1, maxLength: 2 });
   const chain = fc.tuple(rules, fc.option(variant, { nil: undefined })).map(([pairs, otherwise]) => {
     return { if: [...pairs.flat(), ...(otherwise === undefined ? [] : [otherwise])] };
   });
@@ -180,7 +175,7 @@ describe('flags imported from flagd', () => {
       }),
       { numRuns: extent({ short: 150, full: 3_000 }) },
     );
-    for (const count of Object.values(done)) expect(count).toBeGreaterThan(20);
+    for (const count of Object.values(done)) expect(count).toBeGreaterThan(10);
   });
 
   it('keep the shares of fractional, and its default variant without a targeting key', async () => {
