@@ -155,7 +155,9 @@ const SCENARIOS: readonly Scenario[] = [
         when: ({ input: [query] }) => 'order' in Object(query) && Object(query).order === 'oldest-first',
         error: new FlagsError('history_lost', 'The event is gone.'),
       });
+      // A subscription counts the loss, and the replica notices it by a read of its own.
       await until(async () => ((await scrape({ url })).get(LOSSES) ?? 0) > 0);
+      await until(() => flags.status().historyLostAt !== undefined);
       fault.remove();
       expect(await flags.refresh()).toMatchObject({ state: 'current', historyLostAt: expect.any(String) });
     },
@@ -268,8 +270,12 @@ const SCENARIOS: readonly Scenario[] = [
           headers,
           body: JSON.stringify({ tokens: [`*:production.unknown-${at}`] }),
         });
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => ask(at)));
-      const refused = answers.find(({ status }) => status === 503);
+      let refused: Response | undefined;
+      await until(async () => {
+        const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => ask(at)));
+        refused = answers.find(({ status }) => status === 503);
+        return refused !== undefined;
+      });
       expect(await refused?.json()).toMatchObject({ code: 'overloaded' });
     },
   },

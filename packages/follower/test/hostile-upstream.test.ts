@@ -107,14 +107,16 @@ describe('a message that cannot be applied', () => {
 
 it('resumes after a connection that was cut within a message', async () => {
   const half = update('ab-2', flag('b'));
+  let cut: () => void = () => undefined;
   streams = [
     (request, response) => {
       stream(everything('ab-1', flag('a')), half.slice(0, half.length / 2))(request, response);
-      void setTimeout(50).then(() => response.destroy());
+      cut = () => response.destroy();
     },
     stream(half, update('ab-3', flag('c'))),
   ];
   const follower = await start();
+  cut();
   await until(() => follower.isEnabled('c'));
   expect(follower.isEnabled('b')).toBe(true);
   expect(resumed).toEqual([undefined, 'ab-1']);

@@ -1,6 +1,7 @@
 import asyncHooks, { type AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
 import { type TestFlags, testFlags, vary, withFlags } from '@flags/core/testing';
+import { isWithin } from '../../../../test/processor-time.js';
 import { createFlags, defineFlags, type Flags, memoryStorage } from '../../src/index.js';
 
 const project = 'default';
@@ -372,15 +373,15 @@ describe('fork', () => {
     expect({ ...base.fork() }.isEnabled('checkout')).toBe(true);
   });
 
-  it('takes microseconds', () => {
+  it('takes microseconds', async () => {
     const base = testFlags(Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`flag-${at}`, true])));
     const fork = () => base.fork().isEnabled('flag-7');
     for (let warm = 0; warm < 1000; warm++) fork();
-    const start = process.hrtime.bigint();
-    for (let run = 0; run < 1000; run++) fork();
-    const microseconds = Number(process.hrtime.bigint() - start) / 1000 / 1000;
-    // About 2 on a quiet machine. Opening an engine with 500 flags takes milliseconds.
-    expect(microseconds).toBeLessThan(200);
+    const forkOften = () => {
+      for (let run = 0; run < 1000; run++) fork();
+    };
+    // About 2 ms. Opening an engine with 500 flags takes milliseconds.
+    expect(await isWithin(200, forkOften)).toBe(true);
   });
 });
 

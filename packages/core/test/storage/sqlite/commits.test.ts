@@ -37,9 +37,7 @@ describe('a locked SQLite database', () => {
   }
 
   async function attempted(times: number, attempts: () => number): Promise<void> {
-    const deadline = performance.now() + 4_000;
-    while (attempts() < times && performance.now() < deadline) await setImmediate();
-    expect(attempts()).toBeGreaterThanOrEqual(times);
+    while (attempts() < times) await setImmediate();
   }
 
   it('accepts writes as soon as the lock is released', async () => {
