@@ -178,20 +178,35 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    alert: 'FlagsConsumerFailing',
+    fault: 'the handler of a consumer fails at every repetition',
+    course: 'lasts',
+    async cause({ flags, advance }) {
+      await flags.consume('webhook', () => {
+        throw new Error('The receiver is down.');
+      });
+      await flags.createFlag(DEFAULT, { name: 'unsent' });
+      await until(async () => (await flags.listConsumers()).items[0]?.error === 'The receiver is down.');
+      advance(10 * MINUTE);
+      expect(flags.status().consumers).toEqual({ running: 1, failing: 1 });
+    },
+  },
+  {
     alert: 'FlagsConsumerBehind',
-    fault: 'a consumer is behind, because its receiver fails',
+    fault: 'a consumer is behind, because its handler never ends',
     course: 'lasts',
     async cause({ flags, advance }) {
       let calls = 0;
-      await flags.consume('webhook', () => {
+      await flags.consume('webhook', (_events, { signal }) => {
         calls++;
-        throw new Error('The receiver is down.');
+        return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
       });
       await flags.createFlag(DEFAULT, { name: 'unsent' });
       await until(() => calls > 0);
       advance(10 * MINUTE);
       const { items } = await flags.listConsumers();
-      expect(items).toMatchObject([{ name: 'webhook', lag: { events: 1 } }]);
+      expect(items).toMatchObject([{ name: 'webhook', lag: { events: 1 }, error: null }]);
+      expect(flags.status().consumers).toEqual({ running: 1, failing: 0 });
     },
   },
   {

@@ -8,6 +8,7 @@ import { createChangeSetWriter } from './changesets/change-set-writer.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { engineOf } from './changesets/run-operation.js';
 import { StateSize } from './changesets/state-size.js';
+import { OwnConsumers } from './consumers/consumer-runner.js';
 import type { PreparedChange } from './engine/engine.js';
 import { type DeclaredMembers, Flags } from './flags.js';
 import { createValidators } from './input-schemas.js';
@@ -174,6 +175,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       schedules,
       rollouts,
       proposals,
+      consumers: new OwnConsumers(),
       lifetime: createLifetime(),
       async release() {
         stopWatching?.();

@@ -44,6 +44,26 @@ describe('adapters', () => {
       }
     });
 
+    it.each([
+      ['192.0.2.1', '192.0.2.1'],
+      // As `request.headers.get('x-real-ip')` answers without the header.
+      [null, ''],
+      [undefined, ''],
+    ])('registers clients with the address that the host returns: %s', async (address, shown) => {
+      const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }), { ip: () => address });
+      const register = {
+        appName: 'web',
+        instanceId: 'web-1',
+        strategies: [],
+        started: '2026-01-01T10:00:00Z',
+        interval: 1000,
+      };
+      const init = { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(register) };
+      expect((await handler(new Request('http://localhost/api/client/register', init))).status).toBe(202);
+      const { instances } = await flags.getApplication({ application: 'web' });
+      expect(instances).toMatchObject([{ id: 'web-1', clientIp: shown }]);
+    });
+
     it('reads compressed bodies, and holds the limit after decompression', async () => {
       const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none', bodyLimit: 1000 }));
       const body = (bytes: number) => gzipSync(JSON.stringify({ name: 'checkout', description: 'x'.repeat(bytes) }));

@@ -43,7 +43,7 @@ const CONSUMERS_TIMEOUT = 5_000;
 
 /**
  * Counts what flags do, as metrics of OpenTelemetry: evaluations, changes, lost histories, dropped usage, whether the flags
- * are current, pending schedules, and the lag of consumers; of a follower evaluations, dropped usage and its connection. Call it once for each
+ * are current, pending schedules, and consumers that are behind or fail; of a follower evaluations, dropped usage and its connection. Call it once for each
  * instance, after the SDK of OpenTelemetry has started. Evaluations are added when usage is recorded, every 10 seconds by
  * default (`usage.interval`), and when the flags close. Errors of the metrics library go to its own logger.
  *
@@ -160,12 +160,16 @@ function observeConsumers(flags: InstrumentedFlags, meter: Meter): () => void {
     description: 'Age of the oldest event that a consumer has not handled yet.',
     unit: 's',
   });
+  const failing = meter.createObservableGauge('flags.consumer.failing', {
+    description: '1 while a consumer repeats events because its handler has failed, else 0.',
+  });
   const list = shareRunning(async () => flags.listConsumers?.());
-  return observe(meter, [lag, lagTime], async (result) => {
+  return observe(meter, [lag, lagTime, failing], async (result) => {
     const page = await within(CONSUMERS_TIMEOUT, list());
-    for (const { name, lag: behind } of page?.items ?? []) {
+    for (const { name, lag: behind, error } of page?.items ?? []) {
       result.observe(lag, behind.events, { 'flags.consumer': name });
       result.observe(lagTime, behind.ms / 1000, { 'flags.consumer': name });
+      result.observe(failing, Number(error !== null), { 'flags.consumer': name });
     }
   });
 }

@@ -245,7 +245,7 @@ describe('schedules', () => {
 });
 
 describe('consumers', () => {
-  it('shows their lag', async () => {
+  it('shows their lag, and whether they fail', async () => {
     let time = Date.parse('2026-03-01T12:00:00Z');
     const flags = await open({ now: () => new Date(time), onError: () => undefined });
     instrument(flags);
@@ -256,6 +256,8 @@ describe('consumers', () => {
     const points = await metrics.read('flags.consumer.lag');
     expect(points).toEqual([{ attributes: { 'flags.consumer': 'failing' }, value: 1 }]);
     expect(valuesOf(await metrics.read('flags.consumer.lag.time'))).toEqual({ failing: 90 });
+    await until(async () => (await flags.listConsumers()).items[0]?.error === 'Not now.');
+    expect(valuesOf(await metrics.read('flags.consumer.failing'))).toEqual({ failing: 1 });
     await failing();
   });
 

@@ -1,6 +1,7 @@
 import type { NeededApproval } from '../approvals/proposal.js';
 import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
+import type { OwnConsumers } from '../consumers/consumer-runner.js';
 import type { ConsumerEngine } from '../consumers/consumers.operations.js';
 import type { Actor, CommittedDocuments, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import type { Validators } from '../input-schemas.js';
@@ -24,6 +25,7 @@ export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngin
   readonly gate: ApprovalGate;
   readonly proposals: ProposalTracker;
   readonly schedules: ScheduleClock;
+  readonly consumers: OwnConsumers;
   readonly rollouts: RolloutClock;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../base/limits.js';
 import { sleep } from '../base/sleep.js';
 import { FlagsError, isFlagsError, shorten } from '../errors.js';
+import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { FEED_PAGE_BYTES } from '../log/event.operations.js';
 import { BATCH_SIZE, type FeedReader, toFlagsEvent } from '../log/feed.js';
 import { newestPosition, readFeed } from '../storage/feed-pages.js';
@@ -93,6 +94,16 @@ export class ConsumerRunner implements FeedReader {
     if (this.tenure !== tenure || tenure.ending.signal.aborted) return;
     this.renew(tenure);
     await this.writing;
+  }
+
+  /** Whether this node holds the lease. */
+  get isRunning(): boolean {
+    return this.tenure !== undefined;
+  }
+
+  /** Whether the handler has thrown, on this node or the one before, and nothing was handled since. */
+  get isFailing(): boolean {
+    return this.tenure !== undefined && this.tenure.error !== null;
   }
 
   /** Gives the lease up after the handler has ended. The lease lapses if that takes longer than 5 seconds. */
@@ -200,8 +211,10 @@ export class ConsumerRunner implements FeedReader {
       tenure.failures = 0;
     } catch (error) {
       if (signal.aborted) return;
-      if (tenure.failures === 0) onError(error);
-      tenure.error = messageOf(error);
+      const message = messageOf(error);
+      // A repetition that fails for another reason is another fault.
+      if (tenure.failures === 0 || message !== tenure.error) onError(error);
+      tenure.error = message;
       tenure.failures += 1;
     }
     this.changed(tenure);
@@ -308,6 +321,19 @@ export class ConsumerRunner implements FeedReader {
   private report(error: unknown, source: 'read' | 'write'): void {
     if (!this.failing.has(source) && !this.stopping.signal.aborted) this.start.onError(error);
     this.failing.add(source);
+  }
+}
+
+/** The consumers of this process, until they are stopped. */
+export class OwnConsumers extends Set<ConsumerRunner> {
+  /** Undefined without consumers. */
+  counts(): EvaluationStatus['consumers'] {
+    if (this.size === 0) return undefined;
+    const all = [...this];
+    return {
+      running: all.filter(({ isRunning }) => isRunning).length,
+      failing: all.filter(({ isFailing }) => isFailing).length,
+    };
   }
 }
 

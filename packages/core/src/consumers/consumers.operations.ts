@@ -16,7 +16,7 @@ import {
   writeConsumer,
 } from './consumer.js';
 import type { ConsumeOptions, Consumer, ConsumerHandler, ConsumerReset, ConsumerStart } from './consumer.types.js';
-import { ConsumerRunner } from './consumer-runner.js';
+import { ConsumerRunner, type OwnConsumers } from './consumer-runner.js';
 
 /** What consumers need beside the rest of the engine. */
 export interface ConsumerEngine extends EventEngine {
@@ -29,6 +29,7 @@ export interface ConsumerEngine extends EventEngine {
   /** Milliseconds between two polls for events; 0 without polling. */
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
+  readonly consumers: OwnConsumers;
 }
 
 const LEASE = 30_000;
@@ -46,8 +47,13 @@ export async function consume(
   const { storage, instance, pollInterval, now, onError, feed } = engine;
   await createConsumer(storage, name, from);
   const node = { storage, instance, pollInterval, now, onError };
-  const end = feed.attach(new ConsumerRunner({ ...node, name, handler, onHistoryLost, lease }));
-  return async () => void (await end());
+  const runner = new ConsumerRunner({ ...node, name, handler, onHistoryLost, lease });
+  const end = feed.attach(runner);
+  engine.consumers.add(runner);
+  return async () => {
+    engine.consumers.delete(runner);
+    await end();
+  };
 }
 
 /** Creates a consumer unless it exists. Processes that create several at the same moment may exceed the limit. */

@@ -1,3 +1,4 @@
+import { APPROVAL_POLICY } from '../approvals/policy.js';
 import { groupBy } from '../base/collections.js';
 import { compareStates } from '../base/parts.js';
 import { UNPRINTABLE } from '../base/printable.js';
@@ -19,8 +20,11 @@ import { filterByType, parseReceiver, post, sendInOrder, TIMEOUT } from './sendi
 export interface SlackOptions {
   /** The types of events to tell. Default: all. */
   readonly events?: readonly EventType[] | undefined;
-  /** Returns the address of an event's flag, project, segment or token, as in your admin page. Default: no links. */
-  readonly link?: ((event: FlagsEvent) => string | undefined) | undefined;
+  /**
+   * Returns the address of an event's flag, project, segment or token, as in your admin page; null or undefined for none.
+   * Default: no links.
+   */
+  readonly link?: ((event: FlagsEvent) => string | null | undefined) | undefined;
 }
 
 /** Lines of a message, and characters of a line. */
@@ -35,8 +39,9 @@ const [MOST_LINES, LONGEST_LINE] = [20, 1000];
  * @param url the incoming webhook. A secret: whoever has it can post
  * @throws FlagsError `invalid_input`
  * @example
- * const link = ({ project, flag }) => flag && `https://example.org/flags/ui/projects/${project}/flags/${flag}`;
- * await flags.consume('slack', slack(process.env.SLACK_URL, { events: ['environment-enabled'], link }));
+ * const link = ({ project, flag }: FlagsEvent) => flag && `https://example.org/flags/ui/projects/${project}/flags/${flag}`;
+ * const { SLACK_URL = '' } = process.env;
+ * await flags.consume('slack', slack(SLACK_URL, { events: ['environment-enabled'], link }));
  */
 export function slack(url: string, { events, link = () => undefined }: SlackOptions = {}): ConsumerHandler {
   const receiver = parseReceiver(url);
@@ -66,7 +71,7 @@ function describeSet(set: readonly FlagsEvent[], link: NonNullable<SlackOptions[
 function titleOf(event: FlagsEvent, link: NonNullable<SlackOptions['link']>): string {
   const title = escapeText(describeDocument(documentOf(event)));
   const address = link(event);
-  return address === undefined ? title : `<${escapeText(address).replaceAll('|', '%7C')}|${title}>`;
+  return address == null ? title : `<${escapeText(address).replaceAll('|', '%7C')}|${title}>`;
 }
 
 /** Describes the difference that an event makes: one line per part. */
@@ -79,11 +84,11 @@ function describeEvent(event: FlagsEvent): readonly string[] {
   return lines.length > 0 ? lines : [type.replaceAll('-', ' ')];
 }
 
-/** People know a segment and a token by name. A schedule and a rollout have none. */
+/** People know a segment and a token by name. A schedule and a rollout have none. The settings are one document. */
 function documentOf({ type, flag, project, data, before }: FlagsEvent): { readonly kind: string; readonly id: string } {
   const kind = ALL_KINDS.find(({ documents }) => type in documents.events)?.documents.kind ?? 'document';
   const { name, id } = Object(data ?? before) as { readonly name?: unknown; readonly id?: unknown };
-  return { kind, id: `${flag ?? (kind === 'project' ? project : (name ?? id))}` };
+  return { kind, id: `${flag ?? (kind === 'project' ? project : (name ?? id ?? APPROVAL_POLICY))}` };
 }
 
 /** Escapes what Slack takes for links and mentions. Keeps a text on its line: it could imitate the lines of a message. */

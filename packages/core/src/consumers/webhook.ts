@@ -33,7 +33,8 @@ const MOST_STATE = 65_536;
  *
  * @throws FlagsError `invalid_input`
  * @example
- * await flags.consume('deploys', webhook({ url: 'https://example.org/hooks', secret: process.env.WEBHOOK_SECRET }));
+ * const { WEBHOOK_SECRET = '' } = process.env;
+ * await flags.consume('deploys', webhook({ url: 'https://example.org/hooks', secret: WEBHOOK_SECRET }));
  */
 export function webhook({ url, secret, events, timeout = TIMEOUT }: WebhookOptions): ConsumerHandler {
   const receiver = parseReceiver(url);

@@ -283,6 +283,11 @@ export interface EvaluationStatus {
    * `runSchedules: true`.
    */
   readonly schedules?: { readonly pending: number; readonly overdue: number; readonly unguarded: number };
+  /**
+   * The consumers that this process runs now; `failing` ones repeat events, because their handler has thrown. Only after
+   * `consume`. `listConsumers` has their errors, also those of other processes.
+   */
+  readonly consumers?: { readonly running: number; readonly failing: number };
 }
 
 /** Evaluates flags for one context on one state. Later changes have no effect. */

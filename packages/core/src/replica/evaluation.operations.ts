@@ -17,6 +17,7 @@ export interface EvaluationEngine extends Engine {
   readonly replica: Replica;
   readonly usageWriter: Pick<UsageWriter, 'dropped'>;
   readonly schedules: Pick<ScheduleClock, 'counts'>;
+  readonly consumers: { counts(): EvaluationStatus['consumers'] };
   readonly payloads: PayloadReader;
 }
 
@@ -60,11 +61,13 @@ export class ReplicaEvaluation extends Evaluation implements EvaluationOperation
     const walBytes = this.engine.storage.walBytes?.();
     const { names, reports, usage } = this.engine.usageWriter.dropped;
     const schedules = this.engine.schedules.counts();
+    const consumers = this.engine.consumers.counts();
     const hasDropped = names + reports + usage > 0;
     return Object.freeze({
       ...status,
       ...(walBytes !== undefined && { walBytes }),
       ...(schedules && { schedules }),
+      ...(consumers && { consumers }),
       ...(hasDropped && { dropped: { names, reports, ...(usage > 0 && { usage }) } }),
     });
   }

@@ -150,6 +150,34 @@ onEveryStorage((start, share) => {
       await until(async () => (await flags.listConsumers()).items[2]?.lag.events === 0);
     });
 
+    it('is counted while it fails, also by the node that takes over, and reports each reason once', async () => {
+      const errors: string[] = [];
+      const flags = await start({ ...QUICK, onError: (error) => void errors.push((error as Error).message) });
+      expect(flags.status()).not.toHaveProperty('consumers');
+      let reason: string | undefined = 'receiver is down';
+      const { handler, seen } = recording(() => {
+        if (reason !== undefined) throw new Error(reason);
+      });
+      const stop = await flags.consume('audit', handler);
+      await until(() => flags.status().consumers?.running === 1);
+      expect(flags.status().consumers).toEqual({ running: 1, failing: 0 });
+      await happen(flags, 'a');
+      await until(() => flags.status().consumers?.failing === 1);
+      await until(() => seen().length > 1);
+      reason = 'cannot read properties of null';
+      await until(() => errors.length > 1);
+      expect(errors).toEqual(['receiver is down', reason]);
+      await stop();
+      expect(flags.status()).not.toHaveProperty('consumers');
+
+      const calls = seen().length;
+      await flags.consume('audit', handler);
+      await until(() => flags.status().consumers?.failing === 1);
+      reason = undefined;
+      await until(() => seen().length > calls && flags.status().consumers?.failing === 0);
+      expect((await audit(flags))?.lag.events).toBeLessThanOrEqual(1);
+    });
+
     it('is reset while it runs, hangs or waits after a failure', async () => {
       const flags = await start(QUICK);
       let isBroken = true;

@@ -239,7 +239,7 @@ describe('handlers', () => {
 
     it('tells each change set in the words of the history, with a link', async () => {
       const link = ({ flag }: FlagsEvent) => flag && `https://example.org/?a=1&flag=${flag}|x`;
-      expect(await post({ link: (event) => link(event) ?? undefined }, await events())).toEqual([
+      expect(await post({ link }, await events())).toEqual([
         [
           '*ada* changed:',
           '• <https://example.org/?a=1&amp;flag=checkout%7Cx|flag checkout>: created, off in every environment',
@@ -250,6 +250,23 @@ describe('handlers', () => {
         '*system* changed:\n• <https://example.org/?a=1&amp;flag=checkout%7Cx|flag checkout>: production · strategy Everyone',
         '*grace* changed:\n• <https://example.org/?a=1&amp;flag=checkout%7Cx|flag checkout>: production · enabled off → on',
       ]);
+    });
+
+    it('links nothing where the host has no address, whatever the event is about', async () => {
+      const { position } = await flags.listNextEvents();
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await flags.addMember({ project: 'shop' }, { userId: 7, roleId: 5 });
+      await flags.createSegment({ name: 'beta', constraints: [] });
+      await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+      await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+      const { items } = await flags.listNextEvents({ after: position });
+      for (const nothing of [null, undefined]) {
+        const texts = await post({ link: ({ flag }) => flag && nothing }, items);
+        expect(texts).toHaveLength(6);
+        expect(texts.join()).not.toMatch(/<|null|undefined/);
+        expect(texts.at(-1)).toContain('• settings approval-policy: production · required 1');
+      }
     });
 
     it('escapes what Slack would take for a mention or a link', async () => {

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import ts from 'typescript';
+import { checkTypes } from '../../../../test/type-check.js';
 
-const FILE = resolve(__dirname, 'many-flags.ts');
 const SOURCES = resolve(__dirname, '../../src');
 
 /** A program that declares flags and uses each of them. */
@@ -31,34 +30,7 @@ function programWith(count: number): string {
   `;
 }
 
-const options: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2023,
-  lib: ['lib.es2023.d.ts'],
-  types: [],
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  strict: true,
-  skipLibCheck: true,
-  noEmit: true,
-  noUncheckedIndexedAccess: true,
-  exactOptionalPropertyTypes: true,
-};
-
-/** Checks only the program itself. Returns its errors, and the number of types that the checker instantiates. */
-function check(text: string): { readonly errors: readonly string[]; readonly instantiations: number } {
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile } = host;
-  host.getSourceFile = (name, ...others) => {
-    if (name === FILE) return ts.createSourceFile(name, text, options.target ?? ts.ScriptTarget.ES2023);
-    return getSourceFile.call(host, name, ...others);
-  };
-  const { fileExists } = host;
-  host.fileExists = (name) => name === FILE || fileExists.call(host, name);
-  const program = ts.createProgram([FILE], options, host);
-  const file = program.getSourceFile(FILE);
-  const errors = program.getSemanticDiagnostics(file).map(({ messageText }) => String(messageText));
-  return { errors, instantiations: program.getInstantiationCount() };
-}
+const check = (text: string) => checkTypes(__dirname, { program: text });
 
 it('costs the compiler little per declared flag', () => {
   const { errors, instantiations } = check(programWith(500));
@@ -70,8 +42,7 @@ it('costs the compiler little per declared flag', () => {
 it('tells in one line that an environment is an option', () => {
   const misplaced = "flags.isEnabled('f0', { environment: 'production' });";
   const { errors } = check(`${programWith(2)} ${misplaced}`);
-  // A message of several lines would be an object.
   expect(errors).toEqual([
-    "Object literal may only specify known properties, and 'environment' does not exist in type 'PassEnvironmentAsOption'.",
+    "program: Object literal may only specify known properties, and 'environment' does not exist in type 'PassEnvironmentAsOption'.",
   ]);
 });

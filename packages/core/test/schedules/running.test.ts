@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../../../test/until.js';
 import { type Change, createFlags, type Flags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage.js';
 import { faultyStorage, testFlags } from '../../src/testing.js';

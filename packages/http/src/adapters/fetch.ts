@@ -11,7 +11,7 @@ export interface FetchHandlerOptions {
   /** The mount path of the API, such as `/internal/flags`. Default: the root. */
   readonly basePath?: string;
   /** Returns the client's address, which a `Request` lacks. Default: registrations and contexts have no address. */
-  readonly ip?: (request: Request) => string | undefined;
+  readonly ip?: (request: Request) => string | null | undefined;
   /** Receives errors of a stream after its head was sent. Default: writes them to standard error. */
   readonly onUnexpectedError?: (error: unknown) => void;
 }
@@ -42,7 +42,7 @@ export function toFetchHandler(
     const path = belowBase(new URL(request.url).pathname);
     const reply =
       path !== undefined && api.isOwnPath(path)
-        ? await api.handle(fromFetch(request, path, () => ip?.(request)))
+        ? await api.handle(fromFetch(request, path, () => ip?.(request) ?? undefined))
         : undefined;
     return reply ? toResponse(reply, onUnexpectedError) : new Response(NOT_FOUND, { status: 404, headers: JSON_TYPE });
   };

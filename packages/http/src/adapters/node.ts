@@ -25,7 +25,7 @@ export interface NodeHandlerOptions<Request extends IncomingMessage = IncomingMe
    */
   readonly basePath?: string;
   /** Returns the client's address. Default: the address of the connection. Set it for servers behind a proxy. */
-  readonly ip?: (request: Request) => string | undefined;
+  readonly ip?: (request: Request) => string | null | undefined;
   /**
    * Receives defects and errors of your own functions when there is no `next`. The client gets 500. Default: writes
    * them to standard error.
@@ -74,7 +74,7 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
   };
 
   function ipOf(request: Request): string | undefined {
-    return ip ? ip(request) : request.socket.remoteAddress;
+    return ip ? (ip(request) ?? undefined) : request.socket.remoteAddress;
   }
 }
 

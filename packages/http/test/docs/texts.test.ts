@@ -142,10 +142,17 @@ describe('guides', () => {
         body: { text: expect.stringContaining('|flag checkout>: created') },
       });
       expect(published).toMatchObject([{ type: 'flag-created', flag: 'checkout' }]);
+      // An event that is not about a flag has no link, and does not stop the consumer.
+      await flags.createSegment({ name: 'beta', constraints: [] });
+      await flags.updateFlag({ project: 'default', flag: 'checkout' }, { description: 'New' });
+      const told = () => received.filter(({ path }) => path === '/slack').map(({ body }) => body.text);
+      await until(() => told().length === 3);
+      expect(told()[1]).toBe('*system* changed:\n• segment beta: created');
+      expect(flags.status().consumers).toEqual({ running: 4, failing: 0 });
       // The body of a webhook has an event in the form of the API.
       const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
       const { body } = await request(app).get('/api/admin/events').set('host', 'localhost').expect(200);
-      expect(body.events[0]).toEqual(hook?.body.data);
+      expect(body.events.at(-2)).toEqual(hook?.body.data);
       await runProgram(change, { result: 'undefined', scope: { flags } });
       expect((await flags.listConsumers()).items.map(({ name }) => name)).toEqual(['audit', 'queue', 'slack']);
       await flags.close();

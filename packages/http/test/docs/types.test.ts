@@ -1,0 +1,29 @@
+import { checkTypes } from '../../../../test/type-check.js';
+import { codeBlocks, read } from './documents.js';
+
+/** Documents whose code is one program, and what it expects of its host. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  'README.md js': '',
+  'docs/consume-events.md js': 'declare const queue: { publish(message: object): Promise<void> };',
+  'docs/error-codes.md js': '',
+  'docs/flags-as-code.md ts': '',
+  'docs/getting-started.md ts': '',
+  'docs/nextjs.md ts': '',
+  'docs/pointing-sdks.md js': '',
+  'docs/testing.md ts': '',
+  'docs/tutorial.md ts': '',
+  'docs/typed-api.md js': '',
+  'packages/core/README.md js': '',
+  'packages/http/README.md js': '',
+  'packages/openfeature/README.md js': '',
+  'packages/opentelemetry/README.md js': '',
+  'packages/ui/README.md js': '',
+};
+
+it('compiles by the strict rules of TypeScript', () => {
+  const programs = Object.entries(PROGRAMS).map(([name, host]) => {
+    const [path = '', language = ''] = name.split(' ');
+    return [name, [...codeBlocks(read(path), language), host].join('\n')];
+  });
+  expect(checkTypes(__dirname, Object.fromEntries(programs)).errors).toEqual([]);
+});
