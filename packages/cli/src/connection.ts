@@ -37,12 +37,16 @@ export interface ConnectionOptions {
   readonly actor?: string | undefined;
   /** The environments of a store, which are configuration and not stored. Default: development and production. */
   readonly environments?: readonly string[] | undefined;
-  /** Create the file if it does not exist. */
-  readonly create?: boolean;
+  /** Create a store that does not exist, or has no tables, when the first change is sent. */
+  readonly creates?: boolean;
+  /** The folder whose better-sqlite3 opens a SQLite file. Default: what `@flags/core` finds. */
+  readonly driverFrom?: string | undefined;
   /** Gets the sentences of problems that evaluations of a store have, such as an unknown strategy. */
   readonly onNote?: (sentence: string) => void;
 }
 
+/** The header of changes. */
+const KEY = 'idempotency-key';
 /** The origin of requests to a store of this process. It never leaves the process. */
 const LOCAL_ORIGIN = 'http://localhost';
 /** The time limit of a request with its whole reply, in milliseconds. */
@@ -154,52 +158,88 @@ export async function readBody({ body }: Response, server: string, limit = MAX_R
 }
 
 async function openStore(store: string, options: ConnectionOptions): Promise<Connection> {
-  const { onNote } = options;
-  const flags = await openFlags(store, options, {
-    ...READING,
-    ...(onNote && { onProblem: ({ message }) => onNote(message) }),
-  });
+  const { onNote = () => undefined, creates = false } = options;
   const actor = { name: options.actor ?? `cli:${userName()}` };
-  const api = createFlagsApi<typeof actor, Request>(flags, { auth: () => actor, bodyLimit: LOCAL_BODY_LIMIT });
-  const handle = toFetchHandler(api);
+  const settings = { ...READING, onProblem: ({ message }: { readonly message: string }) => onNote(message) };
+  let state: 'exists' | 'missing' | 'created' = 'exists';
+  let { flags, api, handle } = serve(await openExisting());
+
+  /** A store that does not exist is planned in memory: a command that is wrong, or not confirmed, leaves nothing. */
+  async function openExisting(): Promise<Flags> {
+    try {
+      return await openFlags(store, options, settings);
+    } catch (error) {
+      if (!creates || !(error instanceof EmptyStoreError)) throw error;
+      state = 'missing';
+      return openFlags(':memory:', options, settings);
+    }
+  }
+
+  function serve(engine: Flags) {
+    const created = createFlagsApi<typeof actor, Request>(engine, { auth: () => actor, bodyLimit: LOCAL_BODY_LIMIT });
+    return { flags: engine, api: created, handle: toFetchHandler(created) };
+  }
+
+  async function end(): Promise<void> {
+    api.close();
+    await flags.close();
+  }
+
   return {
     name: nameOf(store),
-    flags,
+    get flags() {
+      return flags;
+    },
     refusal: 'refuses the request.',
-    fetch: async (path, init) => handle(new Request(`${LOCAL_ORIGIN}${path}`, init)),
-    close: async () => {
-      api.close();
-      await flags.close();
+    async fetch(path, init) {
+      if (state === 'missing' && isChange(init)) {
+        const created = await openFlags(store, { ...options, create: true }, settings);
+        await end();
+        ({ flags, api, handle } = serve(created));
+        state = 'created';
+      }
+      return handle(new Request(`${LOCAL_ORIGIN}${path}`, init));
+    },
+    async close() {
+      await end();
+      if (state === 'created') onNote(`Created ${nameOf(store)}.`);
     },
   };
+}
+
+/** Plans and reads have no key. */
+function isChange(init: RequestInit = {}): boolean {
+  return new Headers(init.headers).has(KEY);
 }
 
 /** A command needs neither the changes of other processes nor counts of its evaluations. A service carries schedules out. */
 const READING = { pollInterval: 0, usage: { interval: 0 }, runSchedules: 'elsewhere' } as const;
 
+interface OpeningOptions extends Pick<ConnectionOptions, 'environments' | 'driverFrom'> {
+  /** Create the file, create the tables, or migrate them. */
+  readonly create?: boolean;
+}
+
 /** Opens the engine on a store. */
 export async function openFlags(
   store: string,
-  { environments, create = false }: Pick<ConnectionOptions, 'environments' | 'create'>,
+  { environments, create = false, driverFrom }: OpeningOptions,
   settings: Partial<FlagsOptions> = READING,
 ): Promise<Flags> {
   assertStore(store);
-  if (!create && isFile(store) && !existsSync(store)) {
-    throw new CommandError(
-      `There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`,
-    );
-  }
+  if (!create && isFile(store) && !existsSync(store)) throw new EmptyStoreError(`There is no file ${store}.`, store);
   if (environments?.length === 0) throw usageError('--environments has no names: --environments test,live');
   try {
     const configured = environments && { environments: environments.map((name) => ({ name })) };
-    return await createFlags({ ...settings, ...configured, storage: await openStorage(store, create) });
+    return await createFlags({ ...settings, ...configured, storage: await openStorage(store, { create, driverFrom }) });
   } catch (error) {
     const reason = reasonOf(error);
     if (isFlagsError(error) && error.details.some(({ path }) => path?.startsWith('/environments'))) {
       throw usageError(`--environments: ${describeRefusal(error.message, error.details)}`);
     }
     // The error of the storage names its option. A command needs other advice.
-    if (reason.includes('migrate: false')) throw new MigrationError(store, reason);
+    if (reason.includes('migrate: false')) throw describeTables(store, reason);
+    if (isFile(store) && isDriverMissing(error)) throw new CommandError(describeDriver(store, driverFrom));
     const advice = isPostgres(store) && !isUnsupported(error) ? ' Is the database running?' : '';
     // Errors of SQLite name the file themselves.
     if (reason.includes(' cannot be opened: ')) throw new CommandError(reason);
@@ -208,23 +248,47 @@ export async function openFlags(
 }
 
 /** Creates or migrates the tables only if `create` is set: other processes may use the store with an older version. */
-async function openStorage(store: string, create: boolean): Promise<FlagsStorage> {
+async function openStorage(
+  store: string,
+  { create = false, driverFrom }: Omit<OpeningOptions, 'environments'>,
+): Promise<FlagsStorage> {
   if (store === ':memory:') return memoryStorage();
   return isPostgres(store)
     ? postgresStorage({ connectionString: store, migrate: create })
-    : sqliteStorage({ path: store, migrate: create });
+    : sqliteStorage({ path: store, migrate: create, driverFrom });
 }
 
-/** The tables of a store are missing, or a migration is due. */
-export class MigrationError extends CommandError {
-  /** Whether the store has no tables. */
-  readonly isEmpty: boolean;
-
-  constructor(store: string, reason: string) {
-    const [state = ''] = reason.split('. ');
-    super(`${nameOf(store)}: ${state}. Nothing has changed. Create or migrate the tables: flags migrate.`);
-    this.isEmpty = state.includes('do not exist');
+/** A store does not exist, or has no tables. */
+export class EmptyStoreError extends CommandError {
+  constructor(fault: string, store: string) {
+    const advice = `or create it with its first flag: flags create NAME --store ${nameOf(store)}`;
+    super(`${fault} Name an existing store, ${advice}`);
   }
+}
+
+function describeTables(store: string, reason: string): CommandError {
+  const [state = ''] = reason.split('. ');
+  if (state.includes('do not exist')) return new EmptyStoreError(`${nameOf(store)}: ${state}.`, store);
+  return new CommandError(`${nameOf(store)}: ${state}. Nothing has changed. Migrate the tables: flags migrate.`);
+}
+
+/** Neither better-sqlite3 nor the SQLite of Node was found. */
+export function isDriverMissing(error: unknown): boolean {
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  return isUnsupported(error) && /MODULE_NOT_FOUND/.test(String(Object(cause).code));
+}
+
+/** Asks for a driver. The one of the working folder may be of any version, so it is not used unasked. */
+export function describeDriver(store: string, driverFrom: string | undefined): string {
+  if (driverFrom !== undefined) {
+    return `--driver-from: ${driverFrom} has no better-sqlite3. Install it there: npm install better-sqlite3@12`;
+  }
+  const ways = [
+    'run Node 22.16 or newer',
+    'install better-sqlite3 beside this command (npm install better-sqlite3@12)',
+    'name a folder that has it (--driver-from .)',
+  ];
+  return `${store} needs a SQLite driver: ${ways.join(', or ')}.`;
 }
 
 function isUnsupported(error: unknown): boolean {
@@ -316,7 +380,7 @@ export function createApi(connection: Connection): Api {
   }: Sent): Promise<{ text: string; etag: string }> {
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(key !== undefined && { 'idempotency-key': key }),
+      ...(key !== undefined && { [KEY]: key }),
       ...(reason !== undefined && { 'x-change-reason': encodeURIComponent(reason) }),
       ...(bypassApproval !== undefined && { 'x-bypass-approval': encodeURIComponent(bypassApproval) }),
     };

@@ -12,6 +12,7 @@ export interface CommonOptions {
   readonly project?: string;
   readonly environment?: string;
   readonly environments?: string;
+  readonly driverFrom?: string;
   readonly actor?: string;
   readonly reason?: string;
   readonly reviewIn?: string;
@@ -32,6 +33,8 @@ export interface CommandSession<Options extends CommonOptions = CommonOptions> {
   readonly options: Options;
   readonly output: Output;
   readonly api: Api;
+  /** Whether the command line itself has the option, not only a variable. */
+  readonly isGiven: (option: keyof CommonOptions) => boolean;
 }
 
 /** Environment variables for options. Read here, not as option defaults: `--help` would print the token. */
@@ -55,7 +58,11 @@ export function addCommonOptions(program: Command, { env }: CommandIo): void {
       'environment of the change (FLAGS_ENVIRONMENT); default: production, otherwise the first',
     )
     .option('--environments <names>', 'environments of a store, separated by commas (FLAGS_ENVIRONMENTS)')
-    .option('--actor <name>', 'author of changes in a store (FLAGS_ACTOR)')
+    .option('--driver-from <folder>', 'folder whose better-sqlite3 opens a SQLite file; default: beside this command')
+    .option(
+      '--actor <name>',
+      'author of changes in a store (FLAGS_ACTOR); for history, only the changes of this author',
+    )
     .option('--reason <text>', 'reason for the change, shown in the history')
     .option(
       '--review-in <names>',
@@ -74,20 +81,34 @@ export function addCommonOptions(program: Command, { env }: CommandIo): void {
     });
 }
 
+interface SessionChoices {
+  /** The command creates a store that does not exist, or has no tables, with its first change. */
+  readonly creates?: boolean;
+}
+
 /** Returns the action of a command, which runs on the target of its options and closes the connection afterwards. */
 export function inSession<Arguments extends readonly unknown[], Options extends CommonOptions>(
   io: CommandIo,
   work: (session: CommandSession<Options>, ...args: Arguments) => Promise<void>,
+  { creates = false }: SessionChoices = {},
 ): (...given: [...args: Arguments, options: unknown, command: Command]) => Promise<void> {
   return async (...given) => {
-    const options = (given.at(-1) as Command).optsWithGlobals<Options>();
+    const command = given.at(-1) as Command;
+    const options = command.optsWithGlobals<Options>();
     const args = given.slice(0, -2) as unknown as Arguments;
     const connection = await connect({
       ...options,
+      creates,
       environments: namesIn(options.environments),
       onNote: (sentence) => io.stderr.write(`note: ${oneLine(sentence)}\n`),
     });
-    const session = { io, options, output: createOutput(io, options.json === true), api: createApi(connection) };
+    const session = {
+      io,
+      options,
+      output: createOutput(io, options.json === true),
+      api: createApi(connection),
+      isGiven: (option: keyof CommonOptions) => command.getOptionValueSourceWithGlobals(option) === 'cli',
+    };
     try {
       await work(session, ...args);
     } catch (error) {

@@ -38,8 +38,11 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .option('--markdown', 'print the changes as a fenced block of Markdown, for a comment')
     .option(...BYPASS)
     .action(
-      inSession(io, async (session: CommandSession<ImportOptions>, file: string) =>
-        applyDocument(session, await readDefinitions(io, file), session.options),
+      inSession(
+        io,
+        async (session: CommandSession<ImportOptions>, file: string) =>
+          applyDocument(session, await readDefinitions(io, file), session.options),
+        { creates: true },
       ),
     );
   program
@@ -52,13 +55,17 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .option('--prune', 'archive flags that the document does not contain, and revive those that it contains')
     .option(...BYPASS)
     .action(
-      inSession(io, async (session: CommandSession<ImportOptions & Partial<SourceOptions>>, file: string) => {
-        const { from, ...options } = session.options;
-        if (!from) return applyDocument(session, await readDefinitions(io, file), options);
-        const { definitions, leftOut } = await readFrom(session, file, { ...options, from });
-        await applyDocument(session, definitions, options);
-        if (leftOut.length > 0) io.stderr.write(`${countOf(leftOut)}\n`);
-      }),
+      inSession(
+        io,
+        async (session: CommandSession<ImportOptions & Partial<SourceOptions>>, file: string) => {
+          const { from, ...options } = session.options;
+          if (!from) return applyDocument(session, await readDefinitions(io, file), options);
+          const { definitions, leftOut } = await readFrom(session, file, { ...options, from });
+          await applyDocument(session, definitions, options);
+          if (leftOut.length > 0) io.stderr.write(`${countOf(leftOut)}\n`);
+        },
+        { creates: true },
+      ),
     );
   program
     .command('types')

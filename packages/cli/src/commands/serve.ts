@@ -63,7 +63,7 @@ async function serve(io: CommandIo, options: ServeOptions, store: string): Promi
   const environments = namesIn(options.environments);
   const flags = await openFlags(
     store,
-    { environments, create: true },
+    { environments, create: true, driverFrom: options.driverFrom },
     {
       // The service of a store carries its schedules out. Of flags in memory there is no other process.
       runSchedules: isEphemeral ? true : 'elsewhere',

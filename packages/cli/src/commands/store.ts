@@ -2,7 +2,17 @@ import { existsSync } from 'node:fs';
 import { isFlagsError } from '@flags/core';
 import { backUpFile } from '@flags/core/sqlite';
 import type { Command } from 'commander';
-import { assertStore, isAddress, isFile, MigrationError, nameOf, openFlags, reasonOf } from '../connection.js';
+import {
+  assertStore,
+  describeDriver,
+  EmptyStoreError,
+  isAddress,
+  isDriverMissing,
+  isFile,
+  nameOf,
+  openFlags,
+  reasonOf,
+} from '../connection.js';
 import { CommandError, type CommandIo, createOutput, usageError } from '../output.js';
 import { type CommonOptions, namesIn } from '../session.js';
 
@@ -10,20 +20,22 @@ import { type CommonOptions, namesIn } from '../session.js';
 export function addStoreCommands(program: Command, io: CommandIo): void {
   program
     .command('migrate')
-    .description('create the tables of a store, or migrate them to this version')
+    .description('migrate the tables of a store to this version, or create them')
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();
       const output = createOutput(io, options.json === true);
       const store = storeOf(options, 'A running server migrates its own store when it starts.');
       if (store === ':memory:') throw usageError('A store in memory is always new: it needs no migration.');
-      const isNew = await isEmpty(store);
+      const { driverFrom } = options;
+      const isNew = await isEmpty(store, driverFrom);
       const name = nameOf(store);
       if (options.dryRun === true) {
         output.line(isNew ? `Would create ${name}.` : `Would migrate ${name}.`);
         output.json({ changed: false });
         return;
       }
-      const flags = await openFlags(store, { environments: namesIn(options.environments), create: true });
+      const environments = namesIn(options.environments);
+      const flags = await openFlags(store, { environments, create: true, driverFrom });
       const { items: projects } = await flags.listProjects();
       await flags.close();
       output.json({ store: name, created: isNew, projects: projects.length });
@@ -45,20 +57,19 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
         output.json({ changed: false });
         return;
       }
-      await backUp(store, file);
+      await backUp(store, file, options.driverFrom);
       output.json({ backup: file });
       output.line(`Copied ${store} to ${file}.`);
     });
 }
 
 /** Returns whether a store has no tables yet. */
-async function isEmpty(store: string): Promise<boolean> {
-  if (isFile(store) && !existsSync(store)) return true;
+async function isEmpty(store: string, driverFrom: string | undefined): Promise<boolean> {
   try {
-    await (await openFlags(store, { environments: undefined })).close();
+    await (await openFlags(store, { environments: undefined, driverFrom })).close();
     return false;
   } catch (error) {
-    return error instanceof MigrationError && error.isEmpty;
+    return error instanceof EmptyStoreError;
   }
 }
 
@@ -69,11 +80,12 @@ function storeOf({ store }: CommonOptions, advice: string): string {
   return store;
 }
 
-async function backUp(store: string, file: string): Promise<void> {
+async function backUp(store: string, file: string, driverFrom: string | undefined): Promise<void> {
   try {
     // Does not open a storage: that would migrate an older store before the backup.
-    await backUpFile(store, file);
+    await backUpFile(store, file, { driverFrom });
   } catch (error) {
+    if (isDriverMissing(error)) throw new CommandError(describeDriver(store, driverFrom));
     // Refusals name the file themselves.
     if (isFlagsError(error)) throw new CommandError(error.message);
     throw new CommandError(`${store} cannot be copied to ${file}: ${reasonOf(error)}`);

@@ -9,7 +9,7 @@ import { busyError, type Connection, isBusy, pathOf, readWhenFree, type SqliteDa
 import versions from './driver-version.cjs';
 import { isAdapted, withDriverCode } from './node-database.js';
 import { createPrivateFile, openDatabase } from './open-database.js';
-import { DEFAULT_BUSY_TIMEOUT } from './options.js';
+import { DEFAULT_BUSY_TIMEOUT, type FileSource } from './options.js';
 
 /** The file has its final name, but a power cut may undo the renaming. */
 class NameNotDurable extends Error {
@@ -68,15 +68,20 @@ function codeOf(error: unknown): string {
  *
  * @param source the file of the database
  * @param path the file to create, in an existing directory
+ * @param driverFrom as in {@link SqliteStorageOptions}
  * @throws FlagsError `invalid_input` (the source does not exist, or the path is unusable or exists),
  * `storage_unsupported` (the source is not a database), `storage_unavailable` (the file cannot be written),
  * `storage_busy`
  * @example
  * await backUpFile('./flags.db', './flags-before-upgrade.backup');
  */
-export async function backUpFile(source: string, path: string): Promise<void> {
+export async function backUpFile(
+  source: string,
+  path: string,
+  { driverFrom }: Pick<FileSource, 'driverFrom'> = {},
+): Promise<void> {
   if (!existsSync(source)) throw new FlagsError('invalid_input', `There is no file ${source}.`);
-  const connection = await openDatabase({ path: source, busyTimeout: DEFAULT_BUSY_TIMEOUT });
+  const connection = await openDatabase({ path: source, driverFrom, busyTimeout: DEFAULT_BUSY_TIMEOUT });
   try {
     await backUp(connection, path);
   } finally {

@@ -1,10 +1,10 @@
 /**
- * Returns the version of the installed better-sqlite3, or undefined if it cannot be found, as in an ESM bundle. `require`
+ * Returns the version of the better-sqlite3 that `load` finds, or undefined if it finds none, as in an ESM bundle. `require`
  * works in both published formats.
  */
-function findDriverVersion(): string | undefined {
+function findDriverVersion(load = require): string | undefined {
   try {
-    const { version }: { readonly version?: unknown } = require('better-sqlite3/package.json');
+    const { version }: { readonly version?: unknown } = load('better-sqlite3/package.json');
     return typeof version === 'string' ? version : undefined;
   } catch {
     return undefined;

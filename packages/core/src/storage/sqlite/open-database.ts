@@ -1,9 +1,11 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { type Connection, readWhenFree, type SqliteDatabase } from './database.js';
 import versions from './driver-version.cjs';
 import { findNodeSqlite, openNodeDatabase } from './node-database.js';
+import type { FileSource } from './options.js';
 
 const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
   {
@@ -67,8 +69,7 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-interface OpeningOptions {
-  readonly path: string;
+interface OpeningOptions extends FileSource {
   readonly busyTimeout: number;
   /** Called before anything is written. */
   readonly check?: ((database: SqliteDatabase) => void) | undefined;
@@ -78,8 +79,8 @@ interface OpeningOptions {
  * Opens a database file, or `:memory:`, with the installed better-sqlite3, or else with the SQLite of Node. A new file
  * gets mode 0600. Acknowledged commits of this connection survive a power cut.
  */
-export async function openDatabase({ path, busyTimeout, check }: OpeningOptions): Promise<Connection> {
-  const database = await open(path);
+export async function openDatabase({ path, driverFrom, busyTimeout, check }: OpeningOptions): Promise<Connection> {
+  const database = await open({ path, driverFrom });
   const connection = { database, busyTimeout };
   try {
     if (check) await readWhenFree(connection, () => check(database));
@@ -94,8 +95,8 @@ export async function openDatabase({ path, busyTimeout, check }: OpeningOptions)
   }
 }
 
-async function open(givenPath: string): Promise<SqliteDatabase> {
-  const openFile = await loadDriver();
+async function open({ path: givenPath, driverFrom }: FileSource): Promise<SqliteDatabase> {
+  const openFile = driverFrom === undefined ? await loadDriver() : loadDriverFrom(driverFrom);
   // better-sqlite3 trims the path too.
   const path = givenPath.trim();
   if (path === ':memory:') return openFile(path, BLOCKING_WAIT);
@@ -186,6 +187,25 @@ async function loadDriver(): Promise<OpenFile> {
     const message =
       'A SQLite storage needs the package better-sqlite3, or Node 22.16 and newer. Install the package beside your ' +
       'application: npm install better-sqlite3@12';
+    throw new FlagsError('storage_unsupported', message, undefined, { cause: error });
+  }
+}
+
+/**
+ * Loads the better-sqlite3 that a folder has, and no other driver.
+ *
+ * @throws FlagsError `storage_unsupported` if it has none, or one that would crash
+ */
+function loadDriverFrom(folder: string): OpenFile {
+  const load = createRequire(resolve(folder, 'package.json'));
+  const refusal = driverRefusal({ driver: versions.findDriverVersion(load) ?? '', node: process.versions.node });
+  if (refusal !== undefined) throw new FlagsError('storage_unsupported', refusal);
+  try {
+    const Database = load('better-sqlite3') as Driver;
+    return (path, timeout) => new Database(path, { timeout });
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    const message = `${folder} has no better-sqlite3. Install it there: npm install better-sqlite3@12`;
     throw new FlagsError('storage_unsupported', message, undefined, { cause: error });
   }
 }

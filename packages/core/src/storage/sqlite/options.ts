@@ -12,6 +12,11 @@ export type SqliteStorageOptions =
        * mode 0600: only its owner may read it. An existing file keeps its mode.
        */
       readonly path: string;
+      /**
+       * A folder whose better-sqlite3 is used, for a command that is installed elsewhere. Default: the one that this
+       * library finds.
+       */
+      readonly driverFrom?: string | undefined;
     })
   | (SqliteStorageSettings & {
       /**
@@ -44,8 +49,14 @@ export interface SqliteStorageSettings {
   readonly busyTimeout?: number;
 }
 
+/** A file, and the folder whose driver opens it. */
+export interface FileSource {
+  readonly path: string;
+  readonly driverFrom?: string | undefined;
+}
+
 export interface CheckedOptions {
-  readonly source: { readonly path: string } | { readonly database: SqliteDatabase };
+  readonly source: FileSource | { readonly database: SqliteDatabase };
   readonly tablePrefix: string;
   readonly migrate: boolean;
   readonly busyTimeout: number;
@@ -54,7 +65,7 @@ export interface CheckedOptions {
 /** Milliseconds. */
 export const DEFAULT_BUSY_TIMEOUT = 5_000;
 
-const OPTIONS = ['path', 'database', 'tablePrefix', 'migrate', 'busyTimeout'];
+const OPTIONS = ['path', 'driverFrom', 'database', 'tablePrefix', 'migrate', 'busyTimeout'];
 
 /** Throws `invalid_input` for invalid options, because hosts in JavaScript have no compiler. */
 export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
@@ -91,8 +102,11 @@ function assertSource(settings: Exclude<SqliteStorageOptions, string>): CheckedO
     return { database: isNodeDatabase(database) ? adaptNodeDatabase(database) : database };
   }
   // SQLite opens an empty path, such as a missing environment variable, as a temporary file.
-  const { path } = settings;
-  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return { path };
+  const { path, driverFrom } = settings;
+  if (driverFrom !== undefined && (typeof driverFrom !== 'string' || driverFrom === '')) {
+    throw invalid('driverFrom must be the path of a folder.');
+  }
+  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return { path, driverFrom };
   throw invalid('path must be the path of a database file, or ":memory:".');
 }
 

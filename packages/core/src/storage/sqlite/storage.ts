@@ -137,7 +137,7 @@ async function connect({ source, tablePrefix, migrate: mayMigrate, busyTimeout }
     return { connection, name: 'The given database', release: () => undefined };
   }
   if (!mayMigrate && !existsSync(source.path.trim())) throw olderSchema(0, tablePrefix);
-  const connection = await openDatabase({ path: source.path, busyTimeout, check });
+  const connection = await openDatabase({ ...source, busyTimeout, check });
   return { connection, name: source.path, release: () => connection.database.close() };
 }
 

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { buildSync } from 'esbuild';
 import { until } from '../../../../../test/until.js';
+import { backUpFile } from '../../../src/storage/sqlite/backup.js';
 import { createWriteQueue } from '../../../src/storage/sqlite/database.js';
 import { findDriverVersion } from '../../../src/storage/sqlite/driver-version.cjs';
 import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
@@ -422,6 +423,32 @@ describe('a refused driver', () => {
 
     it('refuses a driver that would crash where Node has no SQLite', () => {
       expect(() => chooseDriver({ driver: '13.0.0', node: '20.20.0', hasOwn: false })).toThrow('better-sqlite3@12');
+    });
+  });
+
+  describe('driverFrom', () => {
+    const directory = temporaryDirectory();
+    afterAll(() => directory.remove());
+
+    it('opens a file with the driver of a folder', async () => {
+      const [path, copy] = [`${directory.path}/driven.db`, `${directory.path}/driven.backup`];
+      const storage = await sqliteStorage({ path, driverFrom: __dirname });
+      expect(await storage.list({ kind: 'flag', part: 'summary' })).toEqual([]);
+      await storage.close();
+      await backUpFile(path, copy, { driverFrom: __dirname });
+      expect(existsSync(copy)).toBe(true);
+    });
+
+    it('refuses a folder without a driver, and what is not a folder, and makes no file', async () => {
+      const path = `${directory.path}/none.db`;
+      await expect(sqliteStorage({ path, driverFrom: directory.path })).rejects.toMatchObject({
+        code: 'storage_unsupported',
+        message: `${directory.path} has no better-sqlite3. Install it there: npm install better-sqlite3@12`,
+      });
+      for (const driverFrom of ['', 7 as never]) {
+        await expect(sqliteStorage({ path, driverFrom })).rejects.toMatchObject({ code: 'invalid_input' });
+      }
+      expect(existsSync(path)).toBe(false);
     });
   });
 
