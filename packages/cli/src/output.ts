@@ -23,7 +23,7 @@ export interface Output {
   line(text?: string): void;
   /** Writes lines for people in a fenced block of Markdown. */
   fenced(lines: readonly string[]): void;
-  /** Writes rows with headings for people. On a terminal, cuts cells so that each row fits into one line. */
+  /** Writes rows with headings for people. On a terminal of a known width, cuts cells so that each row fits into one line. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void;
   /** Writes the result for programs. Escapes characters that could rewrite a terminal. */
   json(value: unknown): void;
@@ -61,7 +61,7 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
       if (isJson) return;
       const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll(/\s+/g, ' ')));
       const titles = headings.map(oneLine);
-      const widths = widthsWithin(isTerminal ? (stdout.columns ?? DEFAULT_COLUMNS) : Infinity, [titles, ...cells]);
+      const widths = widthsWithin((isTerminal && stdout.columns) || Infinity, [titles, ...cells]);
       const [head = '', ...lines] = [titles, ...cells].map((row) =>
         row
           .map((cell, index) => fit(cell, (widths[index] ?? 0) - GAP))
@@ -100,7 +100,6 @@ function escaped(text: string): string {
   });
 }
 
-const DEFAULT_COLUMNS = 80;
 const GAP = 2;
 const NARROWEST = 8;
 /** Characters that take two columns of a terminal. */

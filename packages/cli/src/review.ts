@@ -192,7 +192,8 @@ async function confirmChange(
 export async function confirmOrRefuse({ io, options }: CommandSession, message: string): Promise<void> {
   if (options.yes === true) return;
   if (io.stdin.isTTY !== true || options.json === true) {
-    const text = `${message} The input is not a terminal, so nobody can confirm. Nothing has changed. Repeat the command with --yes.`;
+    const cause = options.json === true ? 'With --json, no command asks' : 'The input is not a terminal';
+    const text = `${message} ${cause}, so nobody can confirm. Nothing has changed. Repeat the command with --yes.`;
     throw new CommandError(text, EXIT.unconfirmed);
   }
   // The prompt ends its output.

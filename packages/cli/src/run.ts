@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isFlagsError } from '@flags/core';
 import { printable } from '@flags/core/admin';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type HelpConfiguration } from 'commander';
 import { addChangeCommands, attachLabels } from './commands/changes.js';
 import { addCompletionCommand } from './commands/completion.js';
 import { addConsumerCommands } from './commands/consumers.js';
@@ -23,6 +23,13 @@ import { addCommonOptions } from './session.js';
 const EXIT_CODES = `
 Exit codes: 0 done, 1 refused or failed, 2 \`plan\` found changes, 3 not confirmed, 64 wrong command line.`;
 
+/** The commands of every day, which `flags` alone shows. */
+const EVERYDAY: ReadonlySet<string> = new Set(['list', 'show', 'create', 'on', 'off', 'rollout', 'history', 'why']);
+
+const ALL_COMMANDS = `
+All commands and options: flags --help
+Set FLAGS_STORE, or add --store: a SQLite file, postgres://…, or the address of a server.`;
+
 /** Runs a command line. Resolves to the exit code; errors are written to standard error. */
 export async function run(args: readonly string[], io: CommandIo): Promise<number> {
   const program = createProgram(io);
@@ -41,7 +48,7 @@ function createProgram(io: CommandIo): Command {
   const program = new Command('flags')
     .description('Feature flags in a SQLite file, a PostgreSQL database, or a running server')
     .version(versionOf())
-    .addHelpText('after', EXIT_CODES)
+    .addHelpText('after', ({ error }) => (error ? ALL_COMMANDS : EXIT_CODES))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -64,7 +71,21 @@ function createProgram(io: CommandIo): Command {
   addServeCommand(program, io);
   addCompletionCommand(program, io);
   for (const command of program.commands) inheritSettings(command, program);
-  return program;
+  return program.configureHelp(helpOf(program));
+}
+
+/** Without a command, the help has the commands of every day, and no options. */
+function helpOf(program: Command): HelpConfiguration {
+  const help = program.createHelp();
+  let isShort = false;
+  return {
+    prepareContext(context) {
+      isShort = context.error === true;
+      help.prepareContext.call(this, context);
+    },
+    visibleOptions: (command) => (isShort ? [] : help.visibleOptions(command)),
+    visibleCommands: (command) => help.visibleCommands(command).filter((one) => !isShort || EVERYDAY.has(one.name())),
+  };
 }
 
 function versionOf(): string {

@@ -21,17 +21,19 @@ export interface Terminal {
   /** The question that the keys answer. */
   readonly question?: string;
   /** The width of the output's terminal. Default: the output is a pipe. */
-  readonly columns?: number;
+  readonly columns?: number | undefined;
+  /** Whether the output is a terminal. Default: if it has a width. */
+  readonly isTerminal?: boolean;
 }
 
 /** Runs a command line in this process. */
 export async function flagsCommand(
   args: readonly string[],
-  { env = {}, keys, question = QUESTION, columns }: Terminal = {},
+  { env = {}, keys, question = QUESTION, columns, isTerminal = columns !== undefined }: Terminal = {},
 ): Promise<Result> {
   const stdin = Object.assign(new PassThrough(), { isTTY: keys !== undefined });
   const [out, err] = [collector(), collector()];
-  const stdout = Object.assign(out.stream, columns !== undefined && { isTTY: true, columns });
+  const stdout = Object.assign(out.stream, isTerminal && { isTTY: true, ...(columns !== undefined && { columns }) });
   if (keys !== undefined) err.onText(question, () => stdin.write(keys));
   const code = await run(args, { env, stdin, stdout, stderr: err.stream });
   return { code, out: out.text(), err: err.text() };

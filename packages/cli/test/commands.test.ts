@@ -66,7 +66,7 @@ describe.each([
 
     const on = await flags('on', 'checkout', '--yes');
     expect(on.out).toMatch(/production · enabled off → on\n {2}production · strategy Gradual rollout 100 %\n/);
-    expect((await flags('rollout', 'checkout', '25%', '--yes')).out).toContain('rollout 100 → 25');
+    expect((await flags('rollout', 'checkout', '25%', '--yes')).out).toContain('Gradual rollout 100 % → 25 %\n');
     expect((await flags('variants', 'checkout', 'red=25', 'blue=75', '--yes')).out).toMatch(
       /variants · red 25 %\n {2}variants · blue 75 % fixed\n/,
     );
@@ -532,6 +532,12 @@ describe('confirmation', () => {
     expect(refused.err).toBe(
       'This changes production. Go on? The input is not a terminal, so nobody can confirm. Nothing has changed. Repeat the command with --yes.\n',
     );
+    const json = await flags('on', 'checkout', '--json');
+    expect([json.code, json.out, json.err]).toEqual([
+      3,
+      '',
+      refused.err.replace('The input is not a terminal', 'With --json, no command asks'),
+    ]);
     expect(await flags('on', 'checkout', '--environment', 'development')).toMatchObject({ code: 0 });
     expect(await flags('on', 'checkout', '--review-in', 'development')).toMatchObject({ code: 0 });
     expect(await flags('off', 'checkout', '--environment', 'development', '--review-in', 'development')).toMatchObject({

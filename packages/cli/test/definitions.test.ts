@@ -107,7 +107,7 @@ flags:
         '  variants · blue 50 % → none',
         '  variants · green 50 %',
         '  production · enabled on → off',
-        '  production · a strategy · rollout 5',
+        '  production · a strategy 5 %',
         'clients',
         '  production: 1 flag goes off: checkout',
       ];

@@ -53,6 +53,30 @@ describe('output', () => {
     expect((await onServer(['show', 'flag-2498x'])).err).toContain('Did you mean flag-2498');
   });
 
+  it('cuts nothing on a terminal whose width is unknown', async () => {
+    const { flags, url, secret } = server();
+    await flags.createFlag({ project: 'default' }, { name: LONG_NAME, description: 'x'.repeat(200) });
+    // Some terminals say 0.
+    for (const columns of [undefined, 0]) {
+      const { out } = await flagsCommand(['list', '--store', url, '--token', secret], { columns, isTerminal: true });
+      expect(out).toContain(LONG_NAME);
+    }
+  });
+
+  it('shows the commands of every day without a command, and all of them with --help', async () => {
+    const everyday = ['list', 'show', 'create', 'on', 'off', 'rollout', 'history', 'why'];
+    const namesIn = (help: string) => [...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
+    for (const args of [[], ['--json'], ['--store', path('none.db')]]) {
+      const { code, out, err } = await flagsCommand(args);
+      expect([code, out, namesIn(err)]).toEqual([EXIT.usage, '', everyday]);
+      expect(err).toContain('flags --help');
+      expect(err).not.toContain('--dry-run');
+    }
+    const all = namesIn((await flagsCommand(['--help'])).out);
+    expect(all).toEqual(expect.arrayContaining([...everyday, 'import', 'tokens', 'completion']));
+    expect((await flagsCommand(['list', '--help'])).out).toContain('--unused');
+  });
+
   it('uses colors on terminals only, and never with NO_COLOR', async () => {
     const { url, secret } = server();
     const args = ['tokens', '--store', url, '--token', secret];
@@ -284,11 +308,9 @@ describe('errors', () => {
     expect(await errorOf('migrate')).toMatch(/^64 Name the store/);
   });
 
-  it('name a missing file, and how to create it', async () => {
+  it('name a missing file, also for a backup', async () => {
     const store = path('none.db');
-    expect(await errorOf('list', '--store', store)).toBe(
-      `1 There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`,
-    );
+    expect(await errorOf('list', '--store', store)).toMatch(/^1 There is no file .*flags create NAME --store/);
     expect(await errorOf('backup', path('copy'), '--store', store)).toMatch(/^1 There is no file/);
   });
 

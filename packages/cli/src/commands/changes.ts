@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { CommandError, type CommandIo, usageError } from '../output.js';
 import { AT, applyReviewed, BYPASS, PROPOSE } from '../review.js';
 import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
-import { percent, readFlag } from './flags.js';
+import { percent, readFlag, stateIn } from './flags.js';
 
 /** Adds the commands that change flags. */
 export function addChangeCommands(program: Command, io: CommandIo): void {
@@ -20,7 +20,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .option(...AT)
     .option(...PROPOSE)
     .option(...BYPASS)
-    .action(inSession(io, createFlag));
+    .action(inSession(io, createFlag, { creates: true }));
   program
     .command('edit')
     .description('change the description, owner, type or labels of a flag')
@@ -156,14 +156,18 @@ async function setRollout(session: CommandSession<RolloutOptions>, name: string,
   if (!(value >= 0 && value <= 100)) throw usageError(`A rollout is a number from 0 to 100, not ${percentage}.`);
   const rollout = String(value);
   const { ref, found } = await findGradual(session, name);
-  if (!found)
-    return applyReviewed(session, [
+  if (!found) {
+    await applyReviewed(session, [
       { op: 'addStrategy', ref, input: rolloutTo(name, rollout) },
       { op: 'enable', ref },
     ]);
-  const { id, ...input } = found;
-  const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
-  await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: `${id}` }, input: replacement }]);
+  } else {
+    const { id, ...input } = found;
+    const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
+    await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: `${id}` }, input: replacement }]);
+  }
+  const now = await stateIn(session, await findFlag(session, name), ref.environment);
+  session.output.line(`${name} now: ${now}`);
 }
 
 /** Finds the gradual rollout of a flag in an environment. Undefined if the flag has no strategy there. */

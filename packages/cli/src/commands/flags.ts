@@ -1,6 +1,7 @@
 import { describeState, describeStrategy } from '@flags/core/admin';
 import type { FlagDetail, FlagPage, ListedFlag, Session } from '@flags/http/wire';
 import type { Command } from 'commander';
+import type { Api } from '../connection.js';
 import { type CommandIo, usageError } from '../output.js';
 import {
   type CommandSession,
@@ -17,6 +18,7 @@ interface ListOptions extends CommonOptions {
   readonly owner?: string;
   readonly stale?: boolean;
   readonly archived?: boolean;
+  readonly unused?: string;
   readonly limit?: string;
 }
 
@@ -30,6 +32,7 @@ export function addFlagCommands(program: Command, io: CommandIo): void {
     .option('--label <label>', 'only flags with this label')
     .option('--owner <owner>', 'only flags of this owner')
     .option('--stale', 'only stale flags')
+    .option('--unused <days>', 'only flags that no client has used for this many days, the longest unused first')
     .option('--archived', 'archived flags')
     .option('--limit <number>', 'at most this many')
     .action(inSession(io, listFlags));
@@ -42,27 +45,31 @@ export function addFlagCommands(program: Command, io: CommandIo): void {
 
 async function listFlags(session: CommandSession<ListOptions>, query: string | undefined): Promise<void> {
   const { api, output, options } = session;
-  const { type, label, owner, stale, archived, limit } = options;
+  const { type, label, owner, stale, archived, unused, limit } = options;
   const shown =
     limit === undefined ? (output.isTerminal && !output.isJson ? ROWS_ON_TERMINAL : Infinity) : countOf(limit);
-  const pageLimit = shown <= MOST_PER_PAGE ? shown : undefined;
+  const isUnused = unused === undefined ? undefined : unusedFor(unused);
+  const pageLimit = shown <= MOST_PER_PAGE && !isUnused ? shown : undefined;
   const filters = { query, project: options.project, type, label, owner, limit: pageLimit };
-  const { features: found, total } = await api.get<FlagPage>('/features', {
+  const page = await api.get<FlagPage>('/features', {
     ...filters,
     ...(stale === true && { stale: 'true' }),
     ...(archived === true && { archived: 'true' }),
+    ...(isUnused && { sort: 'lastSeenAt' }),
   });
+  const found = isUnused ? page.features.filter(isUnused) : page.features;
+  const total = isUnused ? found.length : page.total;
   const features = found.slice(0, shown);
   if (features.length === 0 && type !== undefined) await assertType(session, type);
   output.json(features);
   if (features.length === 0) {
-    const isFiltered = Object.values({ ...filters, limit: undefined, stale, archived }).some(
+    const isFiltered = Object.values({ ...filters, limit: undefined, stale, archived, unused }).some(
       (one) => one !== undefined,
     );
     output.line(isFiltered ? 'No flag matches.' : 'There are no flags. Create one: flags create NAME');
     return;
   }
-  const names = await segmentNames(session, features);
+  const names = await segmentNames(api, features);
   const environments = features[0]?.environments.map(({ name }) => name) ?? [];
   output.table(
     ['Name', 'Project', 'Type', ...environments, 'Last seen', 'Labels', 'Owner'],
@@ -94,6 +101,15 @@ export function countOf(text: string, items = 'flags'): number {
   return count;
 }
 
+const DAY = 86_400_000;
+
+/** Returns a filter of flags that nobody has asked for since. A newer flag may still get its code. */
+function unusedFor(days: string): (flag: ListedFlag) => boolean {
+  if (!/^[1-9]\d{0,4}$/.test(days)) throw usageError(`--unused is a number of days, not ${days}.`);
+  const since = Date.now() - Number(days) * DAY;
+  return ({ lastSeenAt, createdAt }) => Date.parse(lastSeenAt ?? createdAt) < since;
+}
+
 /** An empty list does not show that its type is misspelt. Stored flags may have types that are no longer configured. */
 async function assertType({ api }: CommandSession, type: string): Promise<void> {
   const { types } = await api.get<Session>('/session');
@@ -102,10 +118,7 @@ async function assertType({ api }: CommandSession, type: string): Promise<void> 
 }
 
 /** Returns the names of the segments that a list shows. */
-async function segmentNames(
-  { api }: CommandSession,
-  flags: readonly ListedFlag[],
-): Promise<ReadonlyMap<number, string>> {
+async function segmentNames(api: Api, flags: readonly ListedFlag[]): Promise<ReadonlyMap<number, string>> {
   const isShown = flags.some(({ environments }) =>
     environments.some(({ audience }) => audience.some(({ segment }) => segment !== undefined)),
   );
@@ -146,6 +159,16 @@ async function showFlag(session: CommandSession, name: string): Promise<void> {
       flag.variants.map(({ name: variant, weight }) => [variant, percent(weight)]),
     );
   }
+}
+
+/** Says who gets a flag in an environment: "5 % in production", "off in production, 5 % once it is on". */
+export async function stateIn({ api }: CommandSession, flag: ListedFlag, environment: string): Promise<string> {
+  const state = flag.environments.find(({ name }) => name === environment);
+  if (!state) return `not in ${environment}`;
+  const names = await segmentNames(api, [flag]);
+  const say = (one: typeof state) => describeState(one, (id) => names.get(id));
+  const next = !state.enabled && state.strategyCount > 0 ? `, ${say({ ...state, enabled: true })} once it is on` : '';
+  return `${say(state)} in ${environment}${next}`;
 }
 
 /** Returns a weight in thousandths as a percentage. */

@@ -7,6 +7,7 @@ import type {
   FlagDetail,
   HistoryEntry,
   HistoryPage,
+  ListedFlag,
   Plan,
   Playground,
 } from '@flags/http/wire';
@@ -22,7 +23,8 @@ import {
   inSession,
   readSegmentNames,
 } from '../session.js';
-import { countOf, MOST_PER_PAGE, readFlag } from './flags.js';
+import { momentOf } from '../times.js';
+import { countOf, MOST_PER_PAGE, readFlag, stateIn } from './flags.js';
 
 /** Adds the commands for history and explanations. */
 export function addHistoryCommands(program: Command, io: CommandIo): void {
@@ -30,6 +32,8 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .command('history')
     .description('list change sets, newest first: of one flag, a project, or all')
     .argument('[flag]')
+    .option('--since <time>', 'only from then on: 2030-05-01, 2030-05-01T09:00:00+02:00, or how long ago: 12h, 7d')
+    .option('--until <time>', 'only until then')
     .option('--limit <number>', 'at most this many', '20')
     .action(inSession(io, showHistory));
   program
@@ -49,14 +53,19 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
 }
 
 interface HistoryOptions extends CommonOptions {
+  readonly since?: string;
+  readonly until?: string;
   readonly limit: string;
 }
 
 async function showHistory(session: CommandSession<HistoryOptions>, flag: string | undefined): Promise<void> {
   const { api, output, options } = session;
-  const path = await historyPath(session, flag);
-  const { changes, next } = await readHistory(api, path, countOf(options.limit, 'change sets'));
+  const limit = countOf(options.limit, 'change sets');
+  const wanted = wantedOf(session);
+  const { path, found } = await historyOf(session, flag);
+  const { changes, isCut } = await readHistory(api, path, { ...wanted, limit });
   output.json(changes);
+  if (found) await showState(session, found);
   if (changes.length === 0) output.line('No changes.');
   const { segment } = await readNames(api, { documents: changes.flatMap(({ differences }) => differences) });
   for (const { id, at, actor, reason, events, differences } of changes) {
@@ -66,39 +75,84 @@ async function showHistory(session: CommandSession<HistoryOptions>, flag: string
     const names = { ...(segment && { segment }), strategies: nameStrategies(states, segment) };
     for (const line of documentLines(differences, names)) output.line(`  ${line}`);
   }
-  if (next !== undefined) output.line('There are older changes: raise --limit.');
+  if (isCut) output.line('There are older changes: raise --limit.');
+}
+
+/** Says who gets the flag now, in each environment: changes say less than their sum. */
+async function showState(session: CommandSession, flag: ListedFlag): Promise<void> {
+  const names = flag.environments.map(({ name }) => name);
+  const states = await Promise.all(names.map((name) => stateIn(session, flag, name)));
+  session.output.line(`${flag.name} now: ${flag.archived ? 'archived' : states.join('; ')}`);
+}
+
+interface History {
+  readonly path: string;
+  /** The flag, if it exists in the project of the history. */
+  readonly found?: ListedFlag;
 }
 
 /** A deleted or moved flag keeps its history in the old project, which the options name. */
-async function historyPath(session: CommandSession, flag: string | undefined): Promise<string> {
+async function historyOf(session: CommandSession, flag: string | undefined): Promise<History> {
   const { project } = session.options;
-  if (flag === undefined)
-    return project === undefined ? '/history' : `/projects/${encodeURIComponent(project)}/history`;
-  const of = project ?? (await findFlag(session, flag)).project;
-  return `/projects/${encodeURIComponent(of)}/features/${encodeURIComponent(flag)}/history`;
+  const pathIn = (id: string) => `/projects/${encodeURIComponent(id)}`;
+  if (flag === undefined) return { path: project === undefined ? '/history' : `${pathIn(project)}/history` };
+  const found = await findFlag(session, flag).catch((error: unknown) => {
+    if (project === undefined) throw error;
+    return undefined;
+  });
+  const of = project ?? found?.project ?? '';
+  return { path: `${pathIn(of)}/features/${encodeURIComponent(flag)}/history`, ...(found && { found }) };
+}
+
+/** Which change sets a history shows. Times are milliseconds since 1970. */
+interface Wanted {
+  readonly since: number;
+  readonly until: number;
+  readonly actor: string | undefined;
+}
+
+function wantedOf({ options, isGiven }: CommandSession<HistoryOptions>): Wanted {
+  const { since, until, actor } = options;
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : momentOf('--since', since);
+  const to = until === undefined ? Number.POSITIVE_INFINITY : momentOf('--until', until);
+  if (from > to) throw usageError(`--since ${since} is after --until ${until}.`);
+  // The variable names the author of further changes.
+  return { since: from, until: to, actor: isGiven('actor') ? actor : undefined };
 }
 
 /** The maximum number of consecutive empty pages. An empty page means many change sets that the caller may not see. */
 const MOST_EMPTY_PAGES = 500;
 
 /** Reads pages until there are enough entries: a page ends at 1 MiB, and may be empty. */
-async function readHistory(api: Api, path: string, limit: number): Promise<HistoryPage> {
+async function readHistory(
+  api: Api,
+  path: string,
+  { limit, since, until, actor }: Wanted & { readonly limit: number },
+): Promise<{ readonly changes: readonly HistoryEntry[]; readonly isCut: boolean }> {
   const changes: HistoryEntry[] = [];
   const cursors = new Set<string>();
+  const isFiltered = actor !== undefined || Number.isFinite(since) || Number.isFinite(until);
+  const isWanted = (entry: HistoryEntry) => {
+    const at = Date.parse(entry.at);
+    return at >= since && at <= until && (actor === undefined || entry.actor === actor);
+  };
   let next: string | undefined;
   let empty = 0;
   do {
-    const page = { limit: Math.min(limit - changes.length, MOST_PER_PAGE), after: next };
+    const page = { limit: isFiltered ? MOST_PER_PAGE : Math.min(limit - changes.length, MOST_PER_PAGE), after: next };
     const found = await api.get<HistoryPage>(path, page);
-    empty = found.changes.length === 0 ? empty + 1 : 0;
-    for (const change of found.changes.slice(0, page.limit)) changes.push(change);
+    const entries = found.changes.slice(0, page.limit);
+    empty = entries.length === 0 ? empty + 1 : 0;
     next = found.next;
+    changes.push(...entries.filter(isWanted));
+    // Newest first. The clocks of two nodes differ by less than a page.
+    if (entries.length > 0 && entries.every(({ at }) => Date.parse(at) < since)) next = undefined;
     if (next !== undefined && (cursors.has(next) || empty > MOST_EMPTY_PAGES)) {
       throw new CommandError(`${api.connection.name} sends an endless history. Is it the flags API?`);
     }
     if (next !== undefined) cursors.add(next);
   } while (next !== undefined && changes.length < limit);
-  return { changes, ...(next !== undefined && { next }) };
+  return { changes: changes.slice(0, limit), isCut: next !== undefined || changes.length > limit };
 }
 
 async function undo(session: CommandSession, id: string): Promise<void> {

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { CommandError, type CommandIo, type Output, showPlanned, usageError } from '../output.js';
 import { confirmOrRefuse } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
+import { durationOf } from '../times.js';
 
 interface NewTokenOptions extends CommonOptions {
   readonly kind: string;
@@ -80,15 +81,11 @@ function showSecret(output: Output, created: CreatedToken): void {
   output.line(secret);
 }
 
-const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Returns the milliseconds of a time such as `12h`. */
-function millisecondsOf(time: string): number {
-  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(time) ?? [];
-  const factor = MILLISECONDS[unit];
-  if (time === '0') return 0;
-  if (factor === undefined) throw usageError(`--overlap is a time such as 30s, 15m, 12h or 7d, not ${time}.`);
-  return Number(amount) * factor;
+/** Returns the milliseconds of an overlap such as `12h`. */
+function overlapOf(text: string): number {
+  const overlap = text === '0' ? 0 : durationOf(text);
+  if (overlap !== undefined) return overlap;
+  throw usageError(`--overlap is a time such as 30s, 15m, 12h or 7d, not ${text}.`);
 }
 
 /** Finds tokens by an id or a name, oldest first. */
@@ -111,7 +108,7 @@ interface RotationOptions extends CommonOptions {
 async function rotateToken(session: CommandSession<RotationOptions>, idOrName: string): Promise<void> {
   const { output, options } = session;
   const { overlap: time } = options;
-  const overlap = millisecondsOf(time);
+  const overlap = overlapOf(time);
   // Tokens of one kind with the same name are a token and its predecessors.
   const found = await findTokens(session, idOrName);
   const newest = [...new Map(found.map((token) => [token.type, token])).values()];

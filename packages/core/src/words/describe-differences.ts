@@ -1,5 +1,6 @@
 import { isObject, isSameJson } from '../base/json.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
+import { STRATEGIES } from '../evaluation/strategies.js';
 import {
   describeCondition,
   type describeConstraint,
@@ -162,9 +163,21 @@ export function describePath(pointer: string, { strategies }: Names = {}): strin
     if (list === 'constraints') return constraintWords(part, isLast);
     if (isLast && ORDERED.has(part)) return CONTAINERS.has(part) ? 'order' : [part, 'order'];
     const isOperand = parts[index - 2] === 'constraints' && (part === 'values' || part === 'value');
-    return isOperand || CONTAINERS.has(part) ? [] : part;
+    return isOperand || CONTAINERS.has(part) || isPercentage(parts.slice(0, index + 1)) ? [] : part;
   });
   return words.join(' · ');
+}
+
+const PERCENTAGES: ReadonlySet<string> = new Set(
+  [...STRATEGIES.values()].flatMap(({ parameters }) =>
+    parameters.filter(({ type }) => type === 'percentage').map(({ name }) => name),
+  ),
+);
+
+/** Whether these are the parts of a pointer to the percentage of a strategy, whose value says what it is: "25 %". */
+function isPercentage(parts: readonly string[]): boolean {
+  const [list, , container, name = ''] = parts.slice(-4);
+  return list === 'strategies' && container === 'parameters' && PERCENTAGES.has(name);
 }
 
 /** Lists of items. A difference of the list itself is a new order. */
@@ -181,6 +194,7 @@ export function describeValue(pointer: string, value: unknown, names: Names = {}
   if (value === null || value === undefined || value === '' || isSameJson(value, [])) return undefined;
   const member = pointer.slice(pointer.lastIndexOf('/') + 1);
   if (typeof value === 'boolean') return member === 'enabled' ? (value ? 'on' : 'off') : value ? 'yes' : 'no';
+  if (isPercentage(pointer.split('/'))) return `${value} %`;
   if (typeof value === 'number' && member === 'weight') return describeWeight(value);
   if (typeof value === 'number' && member === 'roleId') return names.role?.(value) ?? `role ${value}`;
   if (Array.isArray(value)) return value.map((item) => describeItem(member, item, names)).join(', ');

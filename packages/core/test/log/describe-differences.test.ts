@@ -108,7 +108,7 @@ describe('the differences of a plan', () => {
     const changed = { ...rollout, parameters: { ...rollout.parameters, rollout: '50' } };
     expect(linesOf(flag(live([rollout]), live([everyone, { ...changed, sortOrder: 7 }], false)))).toEqual([
       'live · enabled on → off',
-      'live · strategy 2, Gradual rollout · rollout 25 → 50',
+      'live · strategy 2, Gradual rollout 25 % → 50 %',
       'live · strategy Everyone',
     ]);
     expect(linesOf(flag(live([rollout, everyone]), live([everyone])))).toEqual([
