@@ -171,7 +171,7 @@ async function openStore(store: string, options: ConnectionOptions): Promise<Con
     } catch (error) {
       if (!creates || !(error instanceof EmptyStoreError)) throw error;
       state = 'missing';
-      return openFlags(':memory:', options, settings);
+      return openFlags(store, { ...options, isDraft: true }, settings);
     }
   }
 
@@ -218,20 +218,24 @@ const READING = { pollInterval: 0, usage: { interval: 0 }, runSchedules: 'elsewh
 interface OpeningOptions extends Pick<ConnectionOptions, 'environments' | 'driverFrom'> {
   /** Create the file, create the tables, or migrate them. */
   readonly create?: boolean;
+  /** Open an empty store in memory in its place, by the same driver. */
+  readonly isDraft?: boolean;
 }
 
 /** Opens the engine on a store. */
 export async function openFlags(
   store: string,
-  { environments, create = false, driverFrom }: OpeningOptions,
+  { environments, ...opening }: OpeningOptions,
   settings: Partial<FlagsOptions> = READING,
 ): Promise<Flags> {
   assertStore(store);
-  if (!create && isFile(store) && !existsSync(store)) throw new EmptyStoreError(`There is no file ${store}.`, store);
+  const { create = false, isDraft = false, driverFrom } = opening;
+  if (!create && !isDraft && isFile(store) && !existsSync(store))
+    throw new EmptyStoreError(`There is no file ${store}.`, store);
   if (environments?.length === 0) throw usageError('--environments has no names: --environments test,live');
   try {
     const configured = environments && { environments: environments.map((name) => ({ name })) };
-    return await createFlags({ ...settings, ...configured, storage: await openStorage(store, { create, driverFrom }) });
+    return await createFlags({ ...settings, ...configured, storage: await openStorage(store, opening) });
   } catch (error) {
     const reason = reasonOf(error);
     if (isFlagsError(error) && error.details.some(({ path }) => path?.startsWith('/environments'))) {
@@ -250,9 +254,10 @@ export async function openFlags(
 /** Creates or migrates the tables only if `create` is set: other processes may use the store with an older version. */
 async function openStorage(
   store: string,
-  { create = false, driverFrom }: Omit<OpeningOptions, 'environments'>,
+  { create = false, isDraft = false, driverFrom }: Omit<OpeningOptions, 'environments'>,
 ): Promise<FlagsStorage> {
-  if (store === ':memory:') return memoryStorage();
+  if (isDraft && isFile(store)) return sqliteStorage({ path: ':memory:', driverFrom });
+  if (isDraft || store === ':memory:') return memoryStorage();
   return isPostgres(store)
     ? postgresStorage({ connectionString: store, migrate: create })
     : sqliteStorage({ path: store, migrate: create, driverFrom });

@@ -96,6 +96,7 @@ describe('--driver-from', () => {
       const done = await flagsCommand([...args, '--store', store, '--driver-from', folder]);
       expect(done).toMatchObject({
         code: 1,
+        out: '',
         err: `--driver-from: ${folder} has no better-sqlite3. Install it there: npm install better-sqlite3@12\n`,
       });
       expect(existsSync(store)).toBe(false);

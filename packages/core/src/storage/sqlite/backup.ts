@@ -9,7 +9,7 @@ import { busyError, type Connection, isBusy, pathOf, readWhenFree, type SqliteDa
 import versions from './driver-version.cjs';
 import { isAdapted, withDriverCode } from './node-database.js';
 import { createPrivateFile, openDatabase } from './open-database.js';
-import { DEFAULT_BUSY_TIMEOUT, type FileSource } from './options.js';
+import { DEFAULT_BUSY_TIMEOUT } from './options.js';
 
 /** The file has its final name, but a power cut may undo the renaming. */
 class NameNotDurable extends Error {
@@ -78,7 +78,7 @@ function codeOf(error: unknown): string {
 export async function backUpFile(
   source: string,
   path: string,
-  { driverFrom }: Pick<FileSource, 'driverFrom'> = {},
+  { driverFrom }: { readonly driverFrom?: string | undefined } = {},
 ): Promise<void> {
   if (!existsSync(source)) throw new FlagsError('invalid_input', `There is no file ${source}.`);
   const connection = await openDatabase({ path: source, driverFrom, busyTimeout: DEFAULT_BUSY_TIMEOUT });
