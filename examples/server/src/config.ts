@@ -96,7 +96,7 @@ function readConsumers(environment: NodeJS.ProcessEnv): Pick<StorageConfig, 'con
   const slack = environment.FLAGS_SLACK_URL;
   if (url && secrets.length === 0) {
     throw new ConfigError(
-      'FLAGS_WEBHOOK_URL needs FLAGS_WEBHOOK_SECRET, with which the receiver checks the signatures: whsec_ and 24 to 64 random bytes in base64.',
+      'FLAGS_WEBHOOK_URL needs FLAGS_WEBHOOK_SECRET, with which the receiver checks the signatures: 24 to 64 random bytes in base64.',
     );
   }
   if (!url && secrets.length > 0) throw new ConfigError('FLAGS_WEBHOOK_SECRET needs FLAGS_WEBHOOK_URL, the receiver.');

@@ -42,6 +42,9 @@ interface Post {
   readonly timeout: number;
 }
 
+/** The receiver has answered 410 Gone: it wants nothing more. */
+export class ReceiverGone extends Error {}
+
 /**
  * Posts to a receiver. Rejects unless it answers 2xx in time. Follows no redirect, and reads no body. Messages name the host
  * only: a URL may be a secret.
@@ -55,6 +58,7 @@ export async function post({ url, timeout, ...request }: Post, signal: AbortSign
     const response = await fetch(url, { ...request, method: 'POST', redirect: 'manual', signal: ending.signal });
     response.body?.cancel().catch(() => undefined);
     if (response.ok) return;
+    if (response.status === 410) throw new ReceiverGone(`${url.host} answered 410.`);
     const redirect = response.status >= 300 && response.status < 400 ? ', and redirects are not followed' : '';
     throw new Error(`${url.host} answered ${response.status}${redirect}.`);
   } catch (error) {

@@ -4,15 +4,15 @@ import type { EventType } from '../kinds.js';
 import type { FlagsEvent } from '../log/event.types.js';
 import { eventToWire } from '../wire/event.js';
 import type { ConsumerHandler } from './consumer.types.js';
-import { filterByType, parseReceiver, post, sendInOrder, TIMEOUT } from './sending.js';
+import { filterByType, parseReceiver, post, ReceiverGone, sendInOrder, TIMEOUT } from './sending.js';
 
 /** Options of `webhook`. */
 export interface WebhookOptions {
   /** The receiver: https, or http in your own network. */
   readonly url: string;
   /**
-   * `whsec_` and 24 to 64 random bytes in base64, which the receiver has as well. A list while it is rotated: each request is
-   * signed with all of them.
+   * 24 to 64 random bytes in base64, with or without `whsec_` before them, which the receiver has as well. A list while it is
+   * rotated: each request is signed with all of them.
    */
   readonly secret: string | readonly string[];
   /** The types of events to send. Default: all. */
@@ -29,7 +29,8 @@ const MOST_STATE = 65_536;
  * has the body `{ type, timestamp, data }`; `data` is the event as `GET /api/admin/events` shows it. States over 64 KiB are
  * left out: `data.omitted` then names the members. A repetition has the same `webhook-id`, so the receiver can drop it.
  *
- * The handler throws unless the receiver answers 2xx in time, so that the event is repeated. It follows no redirects.
+ * The handler throws unless the receiver answers 2xx in time, so that the event is repeated. It follows no redirects. After
+ * a 410 it sends nothing more to that receiver until the consumer is reset or the process starts again, and says so.
  *
  * @throws FlagsError `invalid_input`
  * @example
@@ -44,13 +45,28 @@ export function webhook({ url, secret, events, timeout = TIMEOUT }: WebhookOptio
   if (!(timeout >= 1 && timeout < 2 ** 31)) {
     throw invalidInput([{ message: 'must be a number of milliseconds, at least 1', path: '/timeout' }]);
   }
+  /** The tenure in which the receiver has ended the deliveries. */
+  let ended: AbortSignal | undefined;
   return sendInOrder({
     itemsOf: (batch) => batch.filter(isWanted),
-    send: (event, signal) => {
+    async send(event, signal) {
+      if (ended === signal) throw endedBy(receiver);
       const body = bodyOf(event);
-      return post({ url: receiver, headers: headersOf(event, body, keys), body, timeout }, signal);
+      try {
+        await post({ url: receiver, headers: headersOf(event, body, keys), body, timeout }, signal);
+      } catch (error) {
+        if (!(error instanceof ReceiverGone)) throw error;
+        ended = signal;
+        throw endedBy(receiver);
+      }
     },
   });
+}
+
+function endedBy({ host }: URL): Error {
+  return new Error(
+    `${host} answered 410: it takes no more events, and nothing more is sent to it. Delete this consumer, or reset it to send again.`,
+  );
 }
 
 function bodyOf(event: FlagsEvent): string {
@@ -76,7 +92,7 @@ function headersOf({ position, changeSet }: FlagsEvent, body: string, keys: read
 }
 
 function parseSecret(secret: unknown): Buffer {
-  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(`${secret}`) ?? [];
+  const [, base64 = ''] = /^(?:whsec_)?([A-Za-z0-9+/]+={0,2})$/.exec(`${secret}`) ?? [];
   const key = Buffer.from(base64, 'base64');
   if (key.length < 24 || key.length > 64) throw invalidSecret();
   return key;
@@ -84,5 +100,5 @@ function parseSecret(secret: unknown): Buffer {
 
 /** Does not repeat the secret. */
 function invalidSecret(): Error {
-  return invalidInput([{ message: 'must be whsec_ and 24 to 64 random bytes in base64, or several', path: '/secret' }]);
+  return invalidInput([{ message: 'must be 24 to 64 random bytes in base64, or several', path: '/secret' }]);
 }

@@ -199,6 +199,35 @@ describe('handlers', () => {
       await expect(sending).rejects.toBe(reason);
     });
 
+    it('sends nothing more after a 410, says so, and tries again when the consumer has been reset', async () => {
+      let status = 410;
+      const { url, received } = await receiver((response) => response.writeHead(status).end());
+      const handler = webhook({ url, secret: SECRET });
+      const ends = /^127\.0\.0\.1:\d+ answered 410: it takes no more events, and nothing more is sent to it\./;
+      const batch = await events();
+      for (const repeated of [batch, batch, batch.slice(1)]) {
+        await expect(handler(repeated, { signal })).rejects.toThrow(ends);
+      }
+      expect(received).toHaveLength(1);
+
+      await flags.consume('gone', handler);
+      await happen(flags, 'a');
+      const errorOf = async () => (await flags.listConsumers()).items[0]?.error ?? '';
+      await until(async () => ends.test(await errorOf()));
+      expect(received).toHaveLength(2);
+      status = 204;
+      await handler(batch, { signal: new AbortController().signal });
+      expect(received).toHaveLength(2 + batch.length);
+    });
+
+    it('takes a secret without its prefix as the same one', async () => {
+      const { url, received } = await receiver();
+      await webhook({ url, secret: SECRET.slice('whsec_'.length) })(await events(), { signal });
+      for (const { headers, text: body } of received) {
+        expect(new Webhook(SECRET).verify(body, headers)).toEqual(JSON.parse(body));
+      }
+    });
+
     it('delays no other consumer while its receiver is broken', async () => {
       const broken = await receiver((response) => response.writeHead(500).end());
       const healthy = await receiver();
@@ -217,7 +246,8 @@ describe('handlers', () => {
       ['no URL', { secret: SECRET }, '/url'],
       ['a URL with a password', { url: 'https://ada:pass@example.org/', secret: SECRET }, '/url'],
       ['another protocol', { url: 'file:///etc/passwd', secret: SECRET }, '/url'],
-      ['a secret without a prefix', { url: URL, secret: SECRET.slice(6) }, '/secret'],
+      ['another prefix', { url: URL, secret: `whpk_${SECRET.slice(6)}` }, '/secret'],
+      ['a secret that is not base64', { url: URL, secret: `${SECRET.slice(6)}!` }, '/secret'],
       ['a short secret', { url: URL, secret: `whsec_${Buffer.alloc(23).toString('base64')}` }, '/secret'],
       ['no secrets', { url: URL, secret: [] }, '/secret'],
       ['an unknown type', { url: URL, secret: SECRET, events: ['flag-burnt'] }, '/events'],
