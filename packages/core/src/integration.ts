@@ -121,6 +121,7 @@ export {
   type DataVersionScope,
   dataVersion,
   exportReadableDefinitions,
+  issueTicket,
   listReadableProposals,
   listReadableRollouts,
   listReadableSchedules,
@@ -129,6 +130,7 @@ export {
   readBesideFlag,
   type StoredFlag,
   searchReadableFlags,
+  verifyTicket,
 } from './router.operations.js';
 export { SCHEDULE_STATES } from './schedules/schedule.js';
 export { type CanReadSchedule, scheduleNotFound } from './schedules/schedules.operations.js';
@@ -169,6 +171,7 @@ export {
   type UsageRows,
 } from './storage/usage/rules.js';
 // API tokens
+export { createTicket, readTicket, type TicketSigner } from './tokens/ticket.js';
 export { hashSecret, idOfHash, isApiToken, toToken } from './tokens/token-verification.operations.js';
 export { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
 export {

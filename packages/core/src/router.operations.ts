@@ -18,6 +18,11 @@ import type { Rollout, RolloutQuery } from './rollouts/rollout.types.js';
 import { type CanReadRollout, listRollouts } from './rollouts/rollouts.operations.js';
 import type { ListedSchedule, ScheduleQuery } from './schedules/schedule.types.js';
 import { type CanReadSchedule, listSchedules } from './schedules/schedules.operations.js';
+import type { Token } from './tokens/token.types.js';
+import {
+  issueTicket as issueTokenTicket,
+  verifyTicket as verifyTokenTicket,
+} from './tokens/token-verification.operations.js';
 
 /*
  * The part of `Flags` that only routers need.
@@ -44,6 +49,16 @@ async function readDataVersion(engine: ChangeEngine, scope: DataVersionScope): P
   if (!storage.dataVersion || engine.usage !== storage.usage) return undefined;
   const stored = await storage.dataVersion();
   return scope === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / MINUTE)}`;
+}
+
+/** Returns the ticket of a token for streams of browsers; undefined for a token that has ended or has too many projects. */
+export function issueTicket(flags: Flags, token: Token): Promise<string | undefined> {
+  return run(flags, { op: 'issueTicket' }, (engine) => issueTokenTicket(engine, token));
+}
+
+/** Resolves to the token of a ticket that is valid now; undefined for every other text. */
+export function verifyTicket(flags: Flags, ticket: string): Promise<Token | undefined> {
+  return run(flags, { op: 'verifyTicket' }, (engine) => verifyTokenTicket(engine, ticket));
 }
 
 /** What a flag shows beside its document. */

@@ -7,6 +7,7 @@ import type { UnitOfWork } from '../engine/engine.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
 import { type IndexDocuments, writeIndexDocuments } from '../storage/index-writer.js';
 import type { FlagsStorage } from '../storage/port.js';
+import { createTicket, readTicket } from './ticket.js';
 import type { FindToken, TokenState, TokenUseRecorder, TokenVerifier } from './token.js';
 import { tokenDocuments } from './token.kind.js';
 import type { Token, VerifiedToken } from './token.types.js';
@@ -16,10 +17,42 @@ export async function verifyToken(
   secret: string,
 ): Promise<Token | undefined> {
   if (typeof secret !== 'string') return undefined;
-  const token = await findToken(hashSecret(secret));
-  if (!token || !isCurrent(token, now())) return undefined;
+  const hash = hashSecret(secret);
+  const token = await findToken(idOfHash(hash));
+  if (!token || !isSameHash(token.hash, hash) || !isCurrent(token, now())) return undefined;
   tokenUse.record(token.id);
   return toToken(token);
+}
+
+/** Returns the ticket of a token, signed with its own key; undefined for a token that has just ended. */
+export async function issueTicket({ findToken, now }: TokenVerifier, { id }: Token): Promise<string | undefined> {
+  const token = await findToken(id);
+  return token && createTicket(token, token, now().getTime());
+}
+
+/**
+ * Resolves to the token of a ticket. It is signed with the key of the token itself, or of a client token that may see as
+ * much: then a follower has made it.
+ */
+export async function verifyTicket(
+  { findToken, tokenUse, now }: TokenVerifier,
+  text: string,
+): Promise<Token | undefined> {
+  const ticket = readTicket(text, now().getTime());
+  if (!ticket) return undefined;
+  const token = await findToken(ticket.token.id);
+  if (!token || token.kind === 'admin' || !isCurrent(token, now())) return undefined;
+  const signer = ticket.signer === token.id ? token : await findToken(ticket.signer);
+  if (!signer || !isCurrent(signer, now()) || !ticket.isSignedWith(signer.hash)) return undefined;
+  if (signer !== token && !(signer.kind === 'client' && isWithin(token, signer))) return undefined;
+  tokenUse.record(token.id);
+  return toToken(token);
+}
+
+/** Whether a token sees no more than another one. */
+function isWithin({ environment, projects }: Token, outer: Token): boolean {
+  if (outer.environment !== '*' && outer.environment !== environment) return false;
+  return outer.projects.includes('*') || projects.every((project) => outer.projects.includes(project));
 }
 
 export async function verifyTokens(
@@ -100,8 +133,8 @@ function isSameHash(one: string, other: string): boolean {
 const CACHED_TOKENS = 1000;
 
 /**
- * Creates the token lookup for the authentication of requests. It caches tokens by hash until the storage's data
- * version changes. Without a data version it reads the token each time. It never caches unknown hashes.
+ * Creates the token lookup for the authentication of requests. It caches tokens by id until the storage's data
+ * version changes. Without a data version it reads the token each time. It never caches unknown ids.
  */
 export function createTokenFinder({
   storage,
@@ -113,20 +146,15 @@ export function createTokenFinder({
   const cache = new LRUCache<string, TokenState>({ max: CACHED_TOKENS });
   let latest: string | undefined;
 
-  return async (hash) => {
+  return async (id) => {
     const version = await storage.dataVersion?.();
     if (version !== latest) cache.clear();
     latest = version;
-    const token = cache.get(hash) ?? (await readToken(read, hash));
+    const token = cache.get(id) ?? (await read(tokenDocuments, id))?.state;
     // The version is read before the token, so a cached token is never older than its version.
-    if (token && version !== undefined && version === latest) cache.set(hash, token);
+    if (token && version !== undefined && version === latest) cache.set(id, token);
     return token;
   };
-}
-
-async function readToken(read: Read, hash: string): Promise<TokenState | undefined> {
-  const found = await read(tokenDocuments, idOfHash(hash));
-  return found && isSameHash(found.state.hash, hash) ? found.state : undefined;
 }
 
 /** The last use of a token. A separate document: a use must not change the token's revision or append an event. */

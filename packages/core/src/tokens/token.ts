@@ -53,8 +53,8 @@ export interface TokenVerifier {
   readonly now: () => Date;
 }
 
-/** Resolves to the token whose secret has this hash, or to undefined. */
-export type FindToken = (hash: string) => Promise<TokenState | undefined>;
+/** Resolves to the token with this id, or to undefined. */
+export type FindToken = (id: string) => Promise<TokenState | undefined>;
 
 /** Records when tokens are used, accurate to the hour. */
 export interface TokenUseRecorder {
