@@ -1,4 +1,4 @@
-import { type CustomStrategy, FlagsError, type FlagsSettings } from '@flags/core';
+import { type CustomStrategy, FlagsError, type FlagsSettings, isFlagsError } from '@flags/core';
 import { createSettings } from '@flags/core/integration';
 import { type AskForTokens, type Scope, scopeInText } from './tokens.js';
 
@@ -49,8 +49,26 @@ function environmentIn(token: string): string | undefined {
   return environment !== '*' && /^[A-Za-z0-9_.!~*'()-]{1,100}$/.test(environment) ? environment : undefined;
 }
 
+/** Names what the text of a token says it is, if that is no token of clients. */
+function kindInText(secret: string): string | undefined {
+  const [project, environment] = scopeInText(secret);
+  if (project === '*' && environment === '*') return 'an admin token, which is for all projects and environments';
+  return /^user:/.test(secret) ? 'the personal access token of a user of Unleash' : undefined;
+}
+
+function wrongKind(kind: string): FlagsError {
+  const message = `The token is ${kind}. Create a token of kind client (a backend token in newer versions of Unleash) for the environment to follow, and pass its secret.`;
+  return new FlagsError('forbidden', message);
+}
+
 async function findScope(secret: string, ask: AskForTokens, signal: AbortSignal): Promise<Scope> {
-  const own = (await ask([secret], signal)).find((token) => token.secret === secret);
+  const wrong = kindInText(secret);
+  const found = await ask([secret], signal).catch((error) => {
+    const isRefused = isFlagsError(error) && ['unauthenticated', 'forbidden'].includes(error.code);
+    throw isRefused && wrong !== undefined ? wrongKind(wrong) : error;
+  });
+  const own = found.find((token) => token.secret === secret);
+  if (own === undefined && wrong !== undefined) throw wrongKind(wrong);
   if (own === undefined) {
     throw new FlagsError('unauthenticated', 'The token is unknown or has expired. Pass the secret of a valid one.');
   }

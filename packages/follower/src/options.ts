@@ -7,8 +7,8 @@ import { createErrorReporter, createValidator, describeUnknownOption, emitWarnin
 /** Options of `followFlags`. Only `url` and `token` are required. Times are in milliseconds. */
 export interface FollowerOptions<Own extends string = string> {
   /**
-   * The address of the server to follow: where its `/api/client` begins, such as `https://flags.internal/flags`. Plain http is
-   * for loopback and private addresses only.
+   * The address of the server to follow: where its `/api/client` begins, such as `https://flags.internal/flags`, also with the
+   * `/api` that SDKs of Unleash need at its end. Plain http is for loopback and private addresses only.
    */
   readonly url: string;
   /** The secret of a `client` token of that server. Its environment and projects are the scope of the follower. */

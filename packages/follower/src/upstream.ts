@@ -82,8 +82,30 @@ export function createUpstream({ url, token, application, instance, maxBytes }: 
     'unleash-client-spec': CLIENT_SPEC,
   };
 
-  async function send({ path, body, headers, isAnonymous, signal }: UpstreamRequest): Promise<Response> {
-    const response = await fetchOrFail(`${url}${path}`, {
+  let base = url;
+  /**
+   * SDKs of Unleash take the address with `/api`. A router may be mounted there, too, so the first success decides.
+   */
+  let withoutApi = url.endsWith('/api') ? url.slice(0, -'/api'.length) : undefined;
+
+  async function send(request: UpstreamRequest): Promise<Response> {
+    const other = withoutApi;
+    const response = await sendTo(base, request);
+    if (response.ok) withoutApi = undefined;
+    if (other === undefined || ![401, 403, 404].includes(response.status)) return response;
+    const second = await sendTo(other, request);
+    if (second.ok) [base, withoutApi] = [other, undefined];
+    // A path that does not exist says least about what is wrong.
+    const [better, worse] = second.status === 404 ? [response, second] : [second, response];
+    await discard(worse);
+    return better;
+  }
+
+  async function sendTo(
+    address: string,
+    { path, body, headers, isAnonymous, signal }: UpstreamRequest,
+  ): Promise<Response> {
+    const response = await fetchOrFail(`${address}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         ...ownHeaders,
