@@ -82,6 +82,7 @@ const FOLLOWER_LAYERS = [
   'upstream.ts',
   'following.ts',
   'tokens.ts',
+  'tickets.ts',
   'identity.ts',
   'usage.ts',
   'cache-file.ts',

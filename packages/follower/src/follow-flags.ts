@@ -19,8 +19,9 @@ import { Following } from './following.js';
 import { createIdentity } from './identity.js';
 import { type FollowerOptions, readOptions, type Settings } from './options.js';
 import { FollowedState } from './state.js';
+import { createTickets } from './tickets.js';
 import { TIMES, type Times } from './times.js';
-import { createTokenQuestion, createTokens } from './tokens.js';
+import { createTokenProbe, createTokenQuestion, createTokens } from './tokens.js';
 import { createUpstream } from './upstream.js';
 import { createUsage } from './usage.js';
 
@@ -135,6 +136,8 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
     ...options,
     ...conditions,
     ask,
+    probe: createTokenProbe(upstream),
+    hasStream: () => connection.hasStream,
     scope: () => identity.scope,
     known: cached?.tokens ?? [],
     onChange: () => cache?.touch(),
@@ -185,6 +188,7 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
       lifetime,
       connection,
       tokens,
+      tickets: createTickets({ token, tokens, scope: () => identity.scope, now: conditions.now }),
       usage,
       upstream: url,
       settings: () => identity.settings,

@@ -17,6 +17,7 @@ import type {
 } from '@flags/core/types';
 import { LRUCache } from 'lru-cache';
 import type { Following } from './following.js';
+import type { Tickets } from './tickets.js';
 import type { Tokens } from './tokens.js';
 import type { Usage } from './usage.js';
 
@@ -51,6 +52,10 @@ export interface FollowerServing {
    * @returns a function that removes the listener
    */
   onTokenEnded(listener: (tokenId?: string) => void): () => void;
+  /** Tickets for the streams of browsers, signed with the key of this follower's token. */
+  readonly tickets: Tickets;
+  /** Milliseconds after which other followers of the same server have a change, too. */
+  readonly lag: number;
 }
 
 /**
@@ -135,6 +140,7 @@ export interface FollowerParts {
   readonly lifetime: Lifetime;
   readonly connection: Following;
   readonly tokens: Tokens;
+  readonly tickets: Tickets;
   readonly usage: Usage;
   readonly upstream: string;
   readonly settings: () => FlagsSettings;
@@ -165,6 +171,10 @@ export class FollowedFlags extends Evaluation implements Follower {
       },
       assertServing: () => this.assertServing(),
       onTokenEnded: own.tokens.onEnded,
+      tickets: own.tickets,
+      get lag() {
+        return own.connection.lag;
+      },
     });
   }
 

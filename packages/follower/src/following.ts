@@ -19,6 +19,8 @@ import {
 
 /** The pause after the first failure is up to this long, in milliseconds. It doubles with each further one. */
 const FIRST_PAUSE = 500;
+/** Milliseconds in which a change reaches all followers by their streams: nodes of the server may poll for it. */
+const STREAM_LAG = 2_000;
 /** Followers of followers: beyond this number the chain is too long, or a circle. */
 const MAX_DEPTH = 3;
 
@@ -60,6 +62,8 @@ export class Following {
   private entityTag: string | undefined;
   private isIntroduced = false;
   private streamDue = 0;
+  /** Whether the server has a stream, as far as it is known. */
+  hasStream = true;
   private failures = 0;
   /** A start that fails rejects with its error: nobody else is told. */
   private isReported = true;
@@ -90,6 +94,11 @@ export class Following {
 
   start(): void {
     this.running = this.run();
+  }
+
+  /** Milliseconds after which other followers of the server have a change, too. */
+  get lag(): number {
+    return this.hasStream ? STREAM_LAG : 1.2 * this.options.pollInterval + STREAM_LAG;
   }
 
   /** Loads the flags now. Resolves after an attempt that begins after the call, whatever its outcome. */
@@ -155,7 +164,7 @@ export class Following {
 
   /** Follows the stream to its end. Returns false if the server has none, or something on the way holds it back. */
   private async stream(signal: AbortSignal): Promise<boolean> {
-    const { upstream, times, now } = this.options;
+    const { upstream, times } = this.options;
     const deadline = createDeadline(signal, times.firstMessage);
     try {
       const response = await upstream.send({
@@ -167,10 +176,10 @@ export class Following {
       if (response.status !== 200 || !type.startsWith('text/event-stream')) {
         await discard(response);
         // A server that is overloaded, restarts or refuses the token is asked again soon.
-        if (response.status < 500 && ![401, 403, 429].includes(response.status))
-          this.streamDue = now() + times.streamRetry;
+        if (response.status < 500 && ![401, 403, 429].includes(response.status)) this.pollFromNowOn();
         return false;
       }
+      this.hasStream = true;
       // What was missed follows at once.
       if (this.lastEventId) this.succeed();
       await this.readStream(response, deadline);
@@ -181,11 +190,17 @@ export class Following {
       // Messages may be on the way: the next connection loads everything.
       this.lastEventId = undefined;
       if (!isEmpty) throw error;
-      this.streamDue = now() + times.streamRetry;
+      this.pollFromNowOn();
       return false;
     } finally {
       deadline.end();
     }
+  }
+
+  private pollFromNowOn(): void {
+    const { now, times } = this.options;
+    this.hasStream = false;
+    this.streamDue = now() + times.streamRetry;
   }
 
   private async readStream(response: Response, deadline: Deadline): Promise<void> {

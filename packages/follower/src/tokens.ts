@@ -3,12 +3,14 @@ import { createListeners, hashSecret, idOfHash, isObject, toToken } from '@flags
 import type { VerifiedToken } from '@flags/core/types';
 import { LRUCache } from 'lru-cache';
 import { createDeadline, type Times } from './times.js';
-import { type Upstream, UpstreamFailure } from './upstream.js';
+import { discard, type Upstream, UpstreamFailure } from './upstream.js';
 
 /** Tokens in one request, and unknown tokens that wait for the next one. */
 const BATCH = 100;
 /** Known tokens, and unknown ones, in memory. */
 const MAX_TOKENS = 10_000;
+/** Tokens that one check asks for at the client routes. */
+const PROBES = 20;
 /** A token that nobody has used for this long is forgotten, in milliseconds. */
 const UNUSED = 86_400_000;
 
@@ -74,9 +76,19 @@ export function scopeInText(secret: string): [project?: string, environment?: st
   return colon > 0 && dot > colon + 1 ? [secret.slice(0, colon), secret.slice(colon + 1, dot)] : [];
 }
 
-function isWithin({ environment, projects }: Scope, scope: Scope): boolean {
+/** Whether a follower with a scope has all that another one shows. */
+export function isWithin({ environment, projects }: Scope, scope: Scope): boolean {
   if (environment !== scope.environment || projects.length === 0) return false;
   return scope.projects.includes('*') || projects.every((project) => scope.projects.includes(project));
+}
+
+/** The server tells no names. */
+export function toNamedToken(
+  { id, kind, projects, environment, expiresAt }: Pick<Token, 'id' | 'kind' | 'projects' | 'environment' | 'expiresAt'>,
+  createdAt: string,
+): Token {
+  const name = `${kind}-${id.slice(0, 8)}`;
+  return toToken({ id, name, kind, project: projects[0] ?? '*', projects, environment, createdAt, expiresAt });
 }
 
 /** A verified token, by the hash of its secret. */
@@ -97,6 +109,8 @@ export interface Tokens {
   verify(secret: string): Promise<Token | undefined>;
   /** Asks the server, and not the memory: for followers of this follower. */
   verifyAll(secrets: readonly string[]): Promise<readonly VerifiedToken[]>;
+  /** Returns a token by its id, if it is valid; null for one that has ended, undefined for one that was never verified. */
+  find(id: string): KnownToken | null | undefined;
   /** Calls the listener with the id of each token that has ended; without one for all of them. */
   onEnded(listener: (id?: string) => void): () => void;
   /** Ends what callers have opened, because the own token is refused. The tokens stay known. */
@@ -105,8 +119,28 @@ export interface Tokens {
   close(): void;
 }
 
+/** Whether the client routes of the server refuse a token, with the tag of their reply. */
+export type ProbeToken = (
+  token: Pick<ValidToken, 'secret' | 'kind'>,
+  known: { readonly etag: string | undefined; readonly signal: AbortSignal },
+) => Promise<{ readonly isRefused: boolean; readonly etag: string | undefined }>;
+
+/** Asks the route that a token is for, and reads no body. */
+export function createTokenProbe(upstream: Upstream): ProbeToken {
+  return async ({ secret, kind }, { etag, signal }) => {
+    const path = kind === 'client' ? '/api/client/features' : '/api/frontend';
+    const headers = { authorization: secret, ...(etag !== undefined && { 'if-none-match': etag }) };
+    const response = await upstream.send({ path, headers, signal });
+    await discard(response);
+    return { isRefused: response.status === 401, etag: response.headers.get('etag') ?? undefined };
+  };
+}
+
 export interface TokensOptions {
   readonly ask: AskForTokens;
+  readonly probe: ProbeToken;
+  /** Without a stream it may be an Unleash, whose check of tokens goes on to confirm a deleted one. */
+  readonly hasStream: () => boolean;
   readonly scope: () => Scope | undefined;
   readonly known: readonly KnownToken[];
   readonly now: () => number;
@@ -128,32 +162,49 @@ interface Question {
   reject(error: unknown): void;
 }
 
+/** The last answer of the client routes about a token. */
+interface Probed {
+  readonly at: number;
+  readonly etag: string | undefined;
+  readonly isRefused: boolean;
+}
+
 /**
  * Remembers verified tokens by the hash of their secrets, and asks the server for others: one request at a time. All known
  * tokens are asked again regularly, so that a revoked one ends.
  */
 export function createTokens(options: TokensOptions): Tokens {
-  const { ask, scope, now, times, offlineTokens, onChange, onError } = options;
+  const { ask, probe, hasStream, scope, now, times, offlineTokens, onChange, onError } = options;
+  /** By id. */
   const known = new LRUCache<string, KnownToken>({ max: MAX_TOKENS });
   /** Until when each is remembered. */
   const unknown = new LRUCache<string, number>({ max: MAX_TOKENS });
+  /** Ids of tokens that were known and have ended. */
+  const gone = new LRUCache<string, true>({ max: MAX_TOKENS });
   /** By hash; those of the running request too. */
   const questions = new Map<string, Question>();
   /** Those that wait for the next request. */
   let waiting: Question[] = [];
+  /** When the client routes were asked for each token, by hash, and what they have said. */
+  const probed = new LRUCache<string, Probed>({ max: MAX_TOKENS });
   const ended = createListeners<string | undefined>(onError);
   const closing = new AbortController();
   /** The unknown tokens among them. */
   let strangers = 0;
   let isAsking = false;
   let pausedUntil = 0;
-  for (const one of options.known) known.set(one.hash, one);
+  for (const one of options.known) known.set(one.token.id, one);
+
+  function knownOf(hash: string): KnownToken | undefined {
+    const found = known.get(idOfHash(hash));
+    return found?.hash === hash ? found : undefined;
+  }
 
   /** @throws FlagsError `upstream_unavailable` */
   function question(secret: string, hash: string): Promise<KnownToken | undefined> {
     const same = questions.get(hash);
     if (same) return same.answer;
-    const isKnown = known.has(hash);
+    const isKnown = knownOf(hash) !== undefined;
     if (!isKnown && strangers >= BATCH) return Promise.reject(unavailable('Too many unknown tokens wait.'));
     if (now() < pausedUntil) return Promise.reject(unavailable('The server that is followed asks to wait.'));
     const { promise: answer, resolve, reject } = withResolvers<KnownToken | undefined>();
@@ -187,8 +238,11 @@ export function createTokens(options: TokensOptions): Tokens {
     try {
       const valid = new Map((await ask(secrets, deadline.signal)).map((token) => [token.secret, token]));
       for (const { hash, secret, resolve } of batch) {
+        const confirmed = valid.get(secret);
+        const isRefused =
+          confirmed !== undefined && probed.get(hash)?.isRefused && (await isStillRefused(hash, confirmed));
         questions.delete(hash);
-        const found = learn(hash, secret, valid.get(secret));
+        const found = learn(hash, secret, isRefused ? undefined : confirmed);
         hasUnknown ||= found === undefined;
         resolve(found);
       }
@@ -206,32 +260,32 @@ export function createTokens(options: TokensOptions): Tokens {
 
   /** Remembers the answer of the server. A token outside the scope is as good as unknown. */
   function learn(hash: string, secret: string, valid: ValidToken | undefined): KnownToken | undefined {
-    const before = known.get(hash);
+    const before = knownOf(hash);
     const own = scope();
     if (valid === undefined || own === undefined || !isWithin(valid, own)) {
       unknown.set(hash, now() + times.unknownToken);
       if (before) end(before);
       return undefined;
     }
-    const { kind, projects, environment, expiresAt } = valid;
     const id = idOfHash(hash);
-    const created = before?.token.createdAt ?? new Date(now()).toISOString();
-    const about = { id, name: `${kind}-${id.slice(0, 8)}`, kind, project: projects[0] ?? '*', projects, environment };
+    const createdAt = before?.token.createdAt ?? new Date(now()).toISOString();
     const found = {
       hash,
       secret,
       checkedAt: now(),
       usedAt: before?.usedAt ?? now(),
-      token: toToken({ ...about, createdAt: created, expiresAt }),
+      token: toNamedToken({ ...valid, id }, createdAt),
     };
     unknown.delete(hash);
-    known.set(hash, found);
+    gone.delete(id);
+    known.set(id, found);
     if (before === undefined) onChange();
     return found;
   }
 
-  function end({ hash, token }: KnownToken): void {
-    known.delete(hash);
+  function end({ token }: KnownToken): void {
+    known.delete(token.id);
+    gone.set(token.id, true);
     ended.notify(token.id);
     onChange();
   }
@@ -239,11 +293,41 @@ export function createTokens(options: TokensOptions): Tokens {
   const isCurrent = ({ token: { expiresAt } }: KnownToken) => expiresAt === null || now() < Date.parse(expiresAt);
   const isFresh = ({ checkedAt }: KnownToken) => now() - checkedAt < offlineTokens;
 
+  /** Returns whether the client routes refuse a token. Rejects if they do not answer. */
+  async function isRefusedByRoutes(hash: string, token: Pick<ValidToken, 'secret' | 'kind'>): Promise<boolean> {
+    const deadline = createDeadline(closing.signal, times.request);
+    try {
+      const before = probed.get(hash)?.etag;
+      const { isRefused, etag = before } = await probe(token, { etag: before, signal: deadline.signal });
+      probed.set(hash, { at: now(), etag, isRefused });
+      return isRefused;
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /** The check of tokens confirms a token that the client routes have refused: asks them again. */
+  async function isStillRefused(hash: string, token: ValidToken): Promise<boolean> {
+    return !hasStream() && (await isRefusedByRoutes(hash, token).catch(() => true));
+  }
+
+  /** Asks the client routes for some tokens, in turn. Only a 401 ends a token. */
+  async function probeSome(): Promise<void> {
+    const lastOf = ({ hash }: KnownToken) => probed.get(hash)?.at ?? 0;
+    const inTurn = [...known.values()].sort((one, other) => lastOf(one) - lastOf(other));
+    for (const { hash, secret, token } of inTurn.filter(({ secret }) => secret !== undefined).slice(0, PROBES)) {
+      const asked = { secret: secret ?? '', kind: token.kind as ValidToken['kind'] };
+      const isRefused = await isRefusedByRoutes(hash, asked).catch(() => false);
+      const found = knownOf(hash);
+      if (isRefused && found) end(found);
+    }
+  }
+
   /** Asks again for all tokens whose secret is known. A failure changes nothing. Returns whether all were answered. */
   async function check(): Promise<boolean> {
     for (const one of [...known.values()]) {
       if (!isFresh(one)) end(one);
-      else if (one.usedAt !== undefined && now() - one.usedAt > UNUSED) known.delete(one.hash);
+      else if (one.usedAt !== undefined && now() - one.usedAt > UNUSED) known.delete(one.token.id);
     }
     const secrets = [...known.values()].flatMap(({ secret }) => secret ?? []);
     let isComplete = true;
@@ -252,6 +336,7 @@ export function createTokens(options: TokensOptions): Tokens {
       const answers = await Promise.allSettled(batch.map((secret) => question(secret, hashSecret(secret))));
       isComplete &&= answers.every(({ status }) => status === 'fulfilled');
     }
+    if (isComplete && !hasStream()) await probeSome();
     return isComplete;
   }
 
@@ -270,7 +355,7 @@ export function createTokens(options: TokensOptions): Tokens {
     async verify(secret) {
       if (typeof secret !== 'string' || secret === '' || secret.length > LIMITS.secret) return undefined;
       const hash = hashSecret(secret);
-      const found = known.get(hash);
+      const found = knownOf(hash);
       if (found && !isCurrent(found)) return undefined;
       if (found) found.usedAt = now();
       if (found?.secret !== undefined && isFresh(found)) return found.token;
@@ -286,6 +371,11 @@ export function createTokens(options: TokensOptions): Tokens {
     async verifyAll(secrets) {
       const answers = await Promise.all(secrets.map((secret) => question(secret, hashSecret(secret))));
       return answers.flatMap((found, at) => (found ? { secret: secrets[at] ?? '', token: found.token } : []));
+    },
+    find(id) {
+      const found = known.get(id);
+      if (found) return isCurrent(found) && isFresh(found) ? found : null;
+      return gone.has(id) ? null : undefined;
     },
     onEnded: ended.add,
     endAll: () => ended.notify(undefined),
