@@ -16,7 +16,7 @@ const NODE_DRIVER = {
 /** Tests on a PostgreSQL: one is started for a run that has any of them. */
 const ON_POSTGRES = ['packages/cli/test/postgres', 'packages/postgres', 'examples/server/test/postgres'];
 /** Tests in a browser: one is started for a run that has any of them. */
-const IN_BROWSER = ['packages/ui/test/browser/'];
+const IN_BROWSER = ['packages/http/test/browser/', 'packages/ui/test/browser/'];
 /** Tests that start many processes of their own: nothing else runs at the same time. */
 const WITH_PROCESSES = [
   'examples/server/test/faults/(idle-streams|kill|several-servers)',

@@ -82,6 +82,7 @@ export function createFlagsRouter<A extends Actor>(
       response,
       path: request.path,
       ip: () => request.ip,
+      prefix: () => (isProxyTrusted(request) ? request.get('x-forwarded-prefix') : undefined),
       // Host functions and metrics middleware may read the route and its parameters.
       onMatch(path, params) {
         request.params = params;
@@ -91,6 +92,12 @@ export function createFlagsRouter<A extends Actor>(
     handleNode(api, { request: neutral, response, next }).catch(next);
   };
   return Object.assign(router, { close: () => api.close() });
+}
+
+/** Whether the setting `trust proxy` of the application trusts the sender of the request. */
+function isProxyTrusted({ app, socket }: Request): boolean {
+  const isTrusted: (address: string | undefined, hop: number) => boolean = app.get('trust proxy fn');
+  return isTrusted(socket.remoteAddress, 0);
 }
 
 /** Express supplies the path below the mount, and the client address behind proxies. */

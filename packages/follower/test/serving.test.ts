@@ -36,7 +36,9 @@ const bodyOf = async (url: string, authorization: string, init: RequestInit = {}
     ...init,
     headers: { authorization, 'content-type': 'application/json', ...init.headers },
   });
-  return { status: response.status, depth: response.headers.get('flags-depth'), body: await response.json() };
+  // A follower signs the keys of event streams by itself.
+  const body = (await response.text()).replace(/\?key=[^"]+/, '');
+  return { status: response.status, depth: response.headers.get('flags-depth'), body: JSON.parse(body) };
 };
 
 it('serves every route for SDKs as its server does', async () => {

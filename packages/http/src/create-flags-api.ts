@@ -10,6 +10,8 @@ import { type Actor, authModeOf, createAuthentication } from './auth/auth.js';
 import { createCors, createHostCheck } from './auth/origin.js';
 import { createUserLookup } from './auth/users.js';
 import { createHub } from './client/hub.js';
+import { createRefetchHub } from './client/refetch-hub.js';
+import { createAddressFinder } from './client/stream-address.js';
 import { createUnknownTokens } from './client/unknown-tokens.js';
 import { createEventHub } from './events/hub.js';
 import { openApiDocument } from './openapi/document.js';
@@ -23,7 +25,7 @@ import {
 } from './options.js';
 import { ADMIN_ROUTES, GROUPS, ROUTES, SDK_ROUTES } from './routes/all-routes.js';
 import { adminActionsOf } from './routes/session.js';
-import { type FlagsSource, isEngine } from './source.js';
+import { type FlagsSource, isEngine, ticketsOf } from './source.js';
 import { eventToWire } from './wire/event.js';
 
 /**
@@ -72,25 +74,38 @@ export function createFlagsApi<A extends Actor, Native>(
   ];
   return createApi({
     endpoints: new Map(served.map((one) => [one.route, createEndpoint(one, parts)])),
-    authenticate: createAuthentication<A, Native>(source, options, caller),
+    authenticate: createAuthentication<A, Native>(verifierOf(source), options, caller),
     cors: options.cors && createCors(options.cors),
     checkHost: options.auth === 'none' ? createHostCheck(options) : undefined,
     following: isEngine(source) ? undefined : source.following,
     onError: options.onError ?? (() => undefined),
     close() {
       parts.services.hub.close();
+      parts.services.refetchHub.close();
       engine?.services.eventHub.close();
     },
   });
 }
 
+function verifierOf(source: Flags | FlagsSource) {
+  return { verifyToken: (secret: string) => source.verifyToken(secret), verifyTicket: ticketsOf(source)?.verify };
+}
+
 /** Creates the shared state of the endpoints. */
 function createParts<A extends Actor, Native>(source: FlagsSource, options: ApiOptions<A, Native>): EndpointParts {
-  const { bodyLimit = DEFAULT_BODY_LIMIT, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
+  const { auth, bodyLimit = DEFAULT_BODY_LIMIT, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
+  const { ofrepStreams = true } = options;
   return {
     source,
     inputs: inputSchemas(source.settings),
-    services: { hub: createHub(source, heartbeatInterval), unknownTokens: createUnknownTokens() },
+    services: {
+      hub: createHub(source, heartbeatInterval),
+      refetchHub: createRefetchHub(source, heartbeatInterval),
+      findAddresses: ofrepStreams
+        ? createAddressFinder({ auth: authModeOf(auth), tickets: ticketsOf(source) })
+        : async () => undefined,
+      unknownTokens: createUnknownTokens(),
+    },
     readBody: createBodyReader(bodyLimit),
     gate: createGate(),
     bodies: createBodyRoom(),

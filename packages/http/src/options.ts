@@ -72,6 +72,14 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
    */
   readonly heartbeatInterval?: number;
   /**
+   * Whether bulk evaluations over OFREP name the event stream of the router, from which OpenFeature in browsers hears of
+   * changes. Default: true.
+   *
+   * Set it to false if a proxy in front removes a part of the path and sends no `X-Forwarded-Prefix`, or holds streams back:
+   * a page whose stream cannot be opened tries again every second.
+   */
+  readonly ofrepStreams?: boolean;
+  /**
    * Returns names and pictures for project members (integer ids) and for actors of the event log (strings). Default: the
    * API shows ids only.
    *
@@ -117,6 +125,7 @@ const OPTIONS: Readonly<Record<keyof FlagsApiOptions, true>> = {
   bodyLimit: true,
   cors: true,
   heartbeatInterval: true,
+  ofrepStreams: true,
   describeUsers: true,
   onError: true,
   trustedOrigins: true,
@@ -128,7 +137,7 @@ export function assertOptions<A extends Actor, Native>(
   options: FlagsApiOptions<A, Native> | SessionApiOptions<A, Native> | undefined,
   caller: string,
 ): void {
-  const { auth, authorize, bodyLimit, cors, describeUsers, heartbeatInterval, onError } = options ?? {};
+  const { auth, authorize, bodyLimit, cors, describeUsers, heartbeatInterval, ofrepStreams, onError } = options ?? {};
   const fault = describeUnknownOption(options ?? {}, Object.keys(OPTIONS));
   if (fault) throw new TypeError(`${caller} ${fault}`);
   if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function' && !isSessionAuth(auth)) {
@@ -145,6 +154,9 @@ export function assertOptions<A extends Actor, Native>(
   }
   if (cors !== undefined && cors.origins !== '*' && !(Array.isArray(cors.origins) && cors.origins.every(isOrigin))) {
     throw new TypeError(`${caller}: cors.origins must be '*' or a list such as ['https://shop.example.org'].`);
+  }
+  if (ofrepStreams !== undefined && typeof ofrepStreams !== 'boolean') {
+    throw new TypeError(`${caller}: ofrepStreams must be true or false.`);
   }
   if (heartbeatInterval !== undefined && !(heartbeatInterval > 0 && heartbeatInterval <= MAX_INTERVAL)) {
     throw new TypeError(`${caller}: heartbeatInterval must be a positive number of milliseconds.`);

@@ -7,7 +7,7 @@ import type {
   FlagsSettings,
   Token,
 } from '@flags/core';
-import type { EnvironmentConfiguration } from '@flags/core/integration';
+import { type EnvironmentConfiguration, issueTicket, verifyTicket } from '@flags/core/integration';
 import type {
   BulkOrigin,
   BulkReport,
@@ -28,6 +28,8 @@ export interface FlagsSource {
   readonly settings: FlagsSettings;
   /** Aborts when the flags are closed. */
   readonly closing: AbortSignal;
+  /** Loads changes of other processes now. Never rejects. */
+  refresh(): Promise<unknown>;
   configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
   onConfigurationChange(listener: (change: ConfigurationChange) => void): () => void;
   getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): EvaluatedVariant;
@@ -56,6 +58,26 @@ export interface FollowedSource {
    * streams end at once. Returns a function that removes the listener.
    */
   onTokenEnded(listener: (tokenId?: string) => void): () => void;
+  readonly tickets: StreamTickets;
+  /** Milliseconds after which other followers of the same server have a change, too. */
+  readonly lag: number;
+}
+
+/**
+ * Tickets stand in the addresses of streams for browsers, whose `EventSource` sends no headers. A ticket names a token and its
+ * scope, contains no secret, and is the same for 12 hours. It is valid for up to 12 hours more.
+ */
+export interface StreamTickets {
+  /** Returns the ticket of a token. Undefined for a token that has just ended, or that names too many projects. */
+  issue(token: Token): Promise<string | undefined>;
+  /** Resolves to the token of a valid ticket. */
+  verify(ticket: string): Promise<Token | undefined>;
+}
+
+/** Returns what issues and verifies tickets; undefined for a source that has none. */
+export function ticketsOf(source: FlagsSource | Flags): StreamTickets | undefined {
+  if (!isEngine(source)) return source.following?.tickets;
+  return { issue: (token) => issueTicket(source, token), verify: (ticket) => verifyTicket(source, ticket) };
 }
 
 /** The header of every reply to an SDK: 0 for an engine, otherwise the depth of the follower. */

@@ -12,6 +12,11 @@ export interface FetchHandlerOptions {
   readonly basePath?: string;
   /** Returns the client's address, which a `Request` lacks. Default: registrations and contexts have no address. */
   readonly ip?: (request: Request) => string | null | undefined;
+  /**
+   * Returns the path that a proxy in front has removed, such as the header `X-Forwarded-Prefix` of a proxy that you trust.
+   * Addresses of event streams begin with it. Default: none.
+   */
+  readonly prefix?: (request: Request) => string | null | undefined;
   /** Receives errors of a stream after its head was sent. Default: writes them to standard error. */
   readonly onUnexpectedError?: (error: unknown) => void;
 }
@@ -34,7 +39,7 @@ export type FetchHandler = (request: Request) => Promise<Response>;
  */
 export function toFetchHandler(
   api: FlagsApi<Request>,
-  { basePath = '', ip, onUnexpectedError = console.error }: FetchHandlerOptions = {},
+  { basePath = '', ip, prefix, onUnexpectedError = console.error }: FetchHandlerOptions = {},
 ): FetchHandler {
   assertApi('toFetchHandler', api);
   const belowBase = createPathBelow(basePath);
@@ -42,13 +47,22 @@ export function toFetchHandler(
     const path = belowBase(new URL(request.url).pathname);
     const reply =
       path !== undefined && api.isOwnPath(path)
-        ? await api.handle(fromFetch(request, path, () => ip?.(request) ?? undefined))
+        ? await api.handle(
+            fromFetch(request, {
+              path,
+              ip: () => ip?.(request) ?? undefined,
+              prefix: () => prefix?.(request) ?? undefined,
+            }),
+          )
         : undefined;
     return reply ? toResponse(reply, onUnexpectedError) : new Response(NOT_FOUND, { status: 404, headers: JSON_TYPE });
   };
 }
 
-function fromFetch(request: Request, path: string, ip: FlagsRequest['ip']): FlagsRequest<Request> {
+function fromFetch(
+  request: Request,
+  { path, ip, prefix }: Pick<FlagsRequest, 'path' | 'ip' | 'prefix'>,
+): FlagsRequest<Request> {
   const url = new URL(request.url);
   const headers = Object.fromEntries(request.headers);
   return {
@@ -61,6 +75,7 @@ function fromFetch(request: Request, path: string, ip: FlagsRequest['ip']): Flag
     // Some servers attach a stream to every request. A content length of 0 marks an empty one.
     hasBody: request.body !== null && headers['content-length'] !== '0',
     ip,
+    ...(prefix && { prefix }),
     signal: request.signal,
     native: request,
     async readBody(limit, meter) {

@@ -27,6 +27,11 @@ export interface NodeHandlerOptions<Request extends IncomingMessage = IncomingMe
   /** Returns the client's address. Default: the address of the connection. Set it for servers behind a proxy. */
   readonly ip?: (request: Request) => string | null | undefined;
   /**
+   * Returns the path that a proxy in front has removed, such as the header `X-Forwarded-Prefix` of a proxy that you trust.
+   * Addresses of event streams begin with it. Default: none.
+   */
+  readonly prefix?: (request: Request) => string | null | undefined;
+  /**
    * Receives defects and errors of your own functions when there is no `next`. The client gets 500. Default: writes
    * them to standard error.
    */
@@ -53,7 +58,7 @@ export type NodeHandler<Request extends IncomingMessage = IncomingMessage> = (
  */
 export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>(
   api: FlagsApi<Request>,
-  { basePath = '', ip, onUnexpectedError = console.error }: NodeHandlerOptions<Request> = {},
+  { basePath = '', ip, prefix, onUnexpectedError = console.error }: NodeHandlerOptions<Request> = {},
 ): NodeHandler<Request> {
   assertApi('toNodeHandler', api);
   const belowBase = createPathBelow(basePath);
@@ -62,7 +67,12 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
     const below = belowBase(path);
     if (below === undefined || !api.isOwnPath(below)) return next ? next() : refuse(response, 404);
     await handleNode(api, {
-      request: fromNode(request, { response, path: below, ip: () => ipOf(request) }),
+      request: fromNode(request, {
+        response,
+        path: below,
+        ip: () => ipOf(request),
+        prefix: () => prefix?.(request) ?? undefined,
+      }),
       response,
       next:
         next ??
@@ -135,7 +145,7 @@ export async function handleNode<Request>(
 }
 
 /** The request properties that depend on the mount, and the response. */
-export interface NodeMount extends Pick<FlagsRequest, 'path' | 'ip' | 'onMatch'> {
+export interface NodeMount extends Pick<FlagsRequest, 'path' | 'ip' | 'prefix' | 'onMatch'> {
   /** It emits `close` when the client disconnects. */
   readonly response: ServerResponse;
 }
@@ -162,13 +172,14 @@ class RequestOfNode<Request extends NodeRequest> implements FlagsRequest<Request
   readonly host: string | undefined;
   readonly hasBody: boolean;
   readonly ip: FlagsRequest['ip'];
+  readonly prefix: NonNullable<FlagsRequest['prefix']>;
   readonly onMatch: FlagsRequest['onMatch'];
   private readonly response: ServerResponse;
   private knownSignal: AbortSignal | undefined;
 
   constructor(
     readonly native: Request,
-    { response, path, ip, onMatch }: NodeMount,
+    { response, path, ip, prefix = () => undefined, onMatch }: NodeMount,
   ) {
     const { method = 'GET', url = '', headers } = native;
     this.method = method;
@@ -179,6 +190,7 @@ class RequestOfNode<Request extends NodeRequest> implements FlagsRequest<Request
     this.host = headers.host;
     this.hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
     this.ip = ip;
+    this.prefix = prefix;
     this.onMatch = onMatch;
     this.response = response;
   }

@@ -30,7 +30,7 @@ export interface FlagsApi<Native = unknown> {
    */
   corsHeaders(request: FlagsRequest<Native>): Readonly<Record<string, string>>;
   /**
-   * Ends all streams (`/api/client/streaming`, `/api/admin/event-stream`) and refuses new ones with `closed`.
+   * Ends all streams (`/api/client/streaming`, `/ofrep/v1/event-stream`, `/api/admin/event-stream`) and refuses new ones with `closed`.
    *
    * Other requests still get their replies. Call it before you close the server, which waits for open connections.
    * `flags.close()` also ends the streams. Repeated calls do nothing.

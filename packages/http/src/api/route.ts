@@ -25,6 +25,8 @@ import { roles } from '../auth/roles.js';
 import type { FindUsers } from '../auth/users.js';
 import type { CLIENT_SPEC_HEADER } from '../client/document.js';
 import type { Hub } from '../client/hub.js';
+import type { RefetchHub } from '../client/refetch-hub.js';
+import type { FindAddresses } from '../client/stream-address.js';
 import type { UnknownTokens } from '../client/unknown-tokens.js';
 import type { EventHub } from '../events/hub.js';
 import type { ErrorForm } from '../messages/errors.js';
@@ -182,6 +184,9 @@ export interface SentContent {
 /** The parts of the API that handlers for SDKs share. */
 export interface SdkServices {
   readonly hub: Hub;
+  readonly refetchHub: RefetchHub;
+  /** Finds the streams to name in bulk evaluations. */
+  readonly findAddresses: FindAddresses;
   readonly unknownTokens: UnknownTokens;
 }
 
@@ -337,6 +342,7 @@ type SdkPath =
 
 type SdkRow<Path extends string> = Pick<
   Row<Path>,
+  | 'permission'
   | 'summary'
   | 'query'
   | 'status'
@@ -352,11 +358,11 @@ type SdkRow<Path extends string> = Pick<
 > & { handle(request: SdkRequest<ParameterOf<Path>>): Handled };
 
 /** Returns the route of a row for SDKs. */
-export function sdkRoute<const Path extends SdkPath, const Name extends Action>(
+export function sdkRoute<const Path extends SdkPath, const Name extends string>(
   method: Method,
   path: Path,
   action: Name,
-  row: SdkRow<Path>,
+  row: SdkRow<Path> & Permitted<Name>,
 ): SdkRoute {
   // The path says that the access is not `admin`, and the row that its handler needs no engine.
   return route(method, path, action, row as unknown as Row<Path> & Permitted<Name>) as SdkRoute;

@@ -3,7 +3,7 @@ import { isApiToken, readPersonId } from '@flags/core/integration';
 import type { Person } from '@flags/core/types';
 import { HostFault, HttpError, InvalidActor } from '../messages/errors.js';
 import { type FlagsRequest, headerOf } from '../messages/request.js';
-import type { FlagsSource } from '../source.js';
+import type { FlagsSource, StreamTickets } from '../source.js';
 import { createOriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
 import { type Action, OF_PEOPLE } from './roles.js';
@@ -14,7 +14,10 @@ export function kindsFor(access: Access): readonly TokenKind[] {
 }
 
 /** What finds the tokens of callers. */
-type Verifier = Pick<FlagsSource, 'verifyToken'>;
+interface Verifier extends Pick<FlagsSource, 'verifyToken'> {
+  /** Finds the token of a ticket in the address of a stream. Absent: there are no tickets. */
+  readonly verifyTicket?: StreamTickets['verify'] | undefined;
+}
 
 /** HTTP requires every 401 to name an authentication scheme. */
 function unauthenticated(message: string): HttpError {
@@ -23,16 +26,34 @@ function unauthenticated(message: string): HttpError {
 
 /** Authenticates by API token. The header holds either the bare secret, as SDKs send it, or `Bearer` and the secret. */
 async function identifyByToken(request: FlagsRequest, access: Access, flags: Verifier): Promise<Identity> {
-  if (!secretIn(request, access)) throw unauthenticated('Send an API token in the header Authorization.');
+  const hasSecret = Boolean(secretIn(request, access));
+  if (!hasSecret && ticketIn(request, access) === undefined) {
+    throw unauthenticated('Send an API token in the header Authorization.');
+  }
   const token = await tokenIn(request, access, flags);
-  if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
-  return identityOf(token, access, true);
+  if (token !== undefined) return identityOf(token, access, true);
+  throw unauthenticated(
+    hasSecret
+      ? 'The API token is unknown or has expired. Send a valid one.'
+      : 'The key of this address is invalid or has expired. Evaluate all flags again: the reply has the current address.',
+  );
 }
 
-/** Returns the valid token that matches the secret in the request. */
+/** Returns the valid token that matches the secret, or else the ticket, in the request. */
 async function tokenIn(request: FlagsRequest, access: Access, flags: Verifier): Promise<Token | undefined> {
   const secret = secretIn(request, access);
-  return secret ? flags.verifyToken(secret) : undefined;
+  if (secret) return flags.verifyToken(secret);
+  const ticket = ticketIn(request, access);
+  return ticket === undefined ? undefined : flags.verifyTicket?.(ticket);
+}
+
+/** The query parameter with a ticket. */
+export const TICKET_PARAMETER = 'key';
+
+/** Returns the ticket in the address of a stream, which is the only `GET` of OFREP. */
+function ticketIn({ method, rawQuery }: FlagsRequest, access: Access): string | undefined {
+  const isStream = access === 'ofrep' && (method === 'GET' || method === 'HEAD');
+  return (isStream && new URLSearchParams(rawQuery).get(TICKET_PARAMETER)) || undefined;
 }
 
 /** Throws `forbidden` when this part of the API does not accept the token's kind. */
@@ -211,8 +232,8 @@ interface Identity {
   /** The API token, if the actor is one. */
   readonly token?: Token;
   /**
-   * The `Authorization` header holds the secret of that token. Browsers do not send this header by themselves, so a
-   * page of another origin cannot forge the request.
+   * The request has the secret of that token, or its ticket. Browsers send neither by themselves, so a page of another
+   * origin cannot forge the request.
    */
   readonly hasSecret?: boolean;
 }

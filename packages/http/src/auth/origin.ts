@@ -76,6 +76,17 @@ export function createOriginCheck({
 const CROSS_ORIGIN =
   'A page of another origin sent this request. Send an API token, or add the origin to trustedOrigins (FLAGS_TRUSTED_ORIGINS). Evaluations and reports of pages also need the header Content-Type: application/json.';
 
+/**
+ * Returns the origin of the page that has sent a request, if it is the server's own. Undefined for every other page, and for
+ * clients that are not browsers.
+ */
+export function ownOriginIn({ host, headers }: Pick<FlagsRequest, 'host' | 'headers'>): string | undefined {
+  const { origin, 'sec-fetch-site': site } = headers;
+  if (origin === undefined || !(site === undefined ? isOriginOf(origin, host) : site === 'same-origin'))
+    return undefined;
+  return URL.canParse(origin) ? origin : undefined;
+}
+
 /** `none` means that the user typed the address or opened a bookmark. */
 function isOwnSite(site: string | string[]): boolean {
   return site === 'same-origin' || site === 'none';

@@ -9,6 +9,8 @@ export interface FlagsRequest<Native = unknown> {
   readonly rawQuery: string;
   /** The path and query as the client sent them. Links to further pages use it. */
   readonly originalUrl: string;
+  /** Returns the path that a proxy in front has removed, such as `/shop`, if the host trusts the proxy. */
+  prefix?(): string | undefined;
   /** Headers with lower-case names. */
   readonly headers: IncomingHttpHeaders;
   /** The `Host` header. */

@@ -10,14 +10,16 @@ import {
   type ResolutionMetadata,
   resolveVariant,
 } from '@flags/core/integration';
+import { parameter } from '../api/query.js';
 import { type SdkRequest, type SdkRoute, sdkRoute } from '../api/route.js';
+import { TICKET_PARAMETER } from '../auth/auth.js';
 import { type ClientQuery, clientQueryOf, isSelected, selectedNames } from '../client/document.js';
 import { HttpError, ofrepFailure } from '../messages/errors.js';
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
 import { ofrepFailureSchema } from '../wire/client.js';
-import { boolean, example, listOf, objectComponent, strictObject, text } from '../wire/schema.js';
-import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
+import { boolean, component, example, listOf, objectComponent, strictObject, text } from '../wire/schema.js';
+import { ENVIRONMENT_PARAMETER, OFREP_FLAGS, OFREP_STREAM } from './paths.js';
 
 const METADATA_EXAMPLE = {
   project: 'default',
@@ -69,6 +71,25 @@ const ofrepEvaluationSchema = objectComponent(
     },
   },
 );
+
+const ofrepEventStreamSchema = objectComponent('OfrepEventStream', {
+  type: { type: 'string', const: 'sse' },
+  endpoint: strictObject(
+    { requestUri: { type: 'string', examples: ['/ofrep/v1/event-stream'] } },
+    { origin: { ...text, description: 'Present for pages of the same origin. Default: the origin of the `baseUrl`.' } },
+  ),
+  inactivityDelaySec: { type: 'integer', description: 'Seconds after which a hidden page closes the stream.' },
+});
+
+const refetchStreamSchema = component('RefetchStream', {
+  type: 'string',
+  description: [
+    'Events of the type `message`, whose data is JSON: `type` is `refetchEvaluation`, and `etag` names the node. The first',
+    'one comes within a second. The others follow changes of the environment, at most about one per second. Comments keep',
+    'the connection alive.',
+  ].join(' '),
+  examples: ['event:message\ndata:{"type":"refetchEvaluation","etag":"0f1e2d3c"}\n\n'],
+});
 
 /** The request body of the OpenFeature Remote Evaluation Protocol. */
 const ofrepRequestSchema: JsonSchema = {
@@ -159,17 +180,24 @@ export const ofrepRoutes: readonly SdkRoute[] = [
   }),
   sdkRoute('POST', OFREP_FLAGS, 'resolveFlags', {
     summary: 'Evaluate all flags for a context, for OpenFeature',
-    query: [ENVIRONMENT_PARAMETER],
+    query: [
+      ENVIRONMENT_PARAMETER,
+      parameter('flagConfigEtag', 'The `etag` of the event that has caused this request. The reply has its change.'),
+    ],
     body: { schema: ofrepRequestSchema, most: LIMITS.contextBytes },
-    reply: objectComponent('OfrepEvaluations', {
-      flags: listOf({ anyOf: [ofrepEvaluationSchema, ofrepFailureSchema] }),
-    }),
+    reply: objectComponent(
+      'OfrepEvaluations',
+      { flags: listOf({ anyOf: [ofrepEvaluationSchema, ofrepFailureSchema] }) },
+      { eventStreams: listOf(ofrepEventStreamSchema) },
+    ),
     errors: ['environment_not_found'],
     errorForm: 'ofrep',
     conditional: true,
     async handle(request) {
       const { signal } = request.sent;
       await pause(signal);
+      await catchUpWithEvent(request);
+      const eventStreams = await request.services.findAddresses(request);
       const asked = queryIn(request);
       const names = selectedNames(request.source.configuration(asked), asked);
       const resolve = createPacedResolution(request.source, scopeOf(request, asked));
@@ -178,12 +206,36 @@ export const ofrepRoutes: readonly SdkRoute[] = [
         generate(pass) {
           const isCounted = pass === 'first';
           const pages = resolve({ names, isCounted, ...(isCounted && { signal }) });
-          return { flags: jsonArray(pages, toWire) };
+          return { flags: jsonArray(pages, toWire), eventStreams };
         },
       };
     },
   }),
+  sdkRoute('GET', OFREP_STREAM, 'streamRefetches', {
+    // A page that may evaluate flags may hear that they have changed: it would otherwise try again every second.
+    permission: 'resolveFlags',
+    summary: 'Stream events after which OpenFeature in a browser evaluates all flags again, as server-sent events',
+    query: [
+      parameter(TICKET_PARAMETER, 'In place of a token. Part of the address that a bulk evaluation names.'),
+      ENVIRONMENT_PARAMETER,
+    ],
+    reply: refetchStreamSchema,
+    media: 'text/event-stream',
+    errors: ['environment_not_found'],
+    async handle({ source, services: { refetchHub }, principal, query, isStillAdmitted }) {
+      const { scope, hasValidToken, token } = principal;
+      const { environment } = clientQueryOf({ scope, query, source });
+      const permission = { isStillAdmitted, hasValidToken, tokenId: token?.id };
+      return { stream: refetchHub.prepare({ environment, ...permission }) };
+    },
+  }),
 ];
+
+/** Several nodes share an address: an event of one node may cause a request to another, which does not have the change yet. */
+async function catchUpWithEvent({ source, services: { refetchHub }, query }: SdkRequest): Promise<void> {
+  const { flagConfigEtag: node } = query;
+  if (node !== undefined && node !== refetchHub.id && !source.following) await source.refresh();
+}
 
 function queryIn({ source, principal, query }: SdkRequest): ClientQuery {
   return clientQueryOf({ scope: principal.scope, query, source });

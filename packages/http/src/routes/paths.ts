@@ -39,6 +39,7 @@ export const TOKEN = `${TOKENS}/:token`;
 export const CLIENT = '/api/client';
 export const FRONTEND = '/api/frontend';
 export const OFREP_FLAGS = '/ofrep/v1/evaluate/flags';
+export const OFREP_STREAM = '/ofrep/v1/event-stream';
 
 /** Returns the project of a flag whose path omits the project. */
 export async function projectOfFlag(

@@ -114,6 +114,11 @@ export const CLIENT_ROWS = {
   ],
   getClientFlag: [{ name: 'of 1 MiB', path: '/api/client/features/largest', ...granted }],
   streamClientFlags: [{ name: 'hydration', ...granted }],
+  streamRefetches: [
+    { name: 'with a token', ...granted },
+    { name: 'key of 8,000', path: `/ofrep/v1/event-stream?key=${'A'.repeat(8000)}` },
+    ...together({ name: 'with a token', ...granted }),
+  ],
   verifyTokens: [
     {
       name: '100 unknown secrets',

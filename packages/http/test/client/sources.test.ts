@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, FlagsError, memoryStorage } from '@flags/core';
+import { issueTicket, verifyTicket } from '@flags/core/integration';
 import type { Express } from 'express';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';
@@ -87,6 +90,7 @@ describe('an API of a follower', () => {
     return {
       settings: engine.settings,
       closing: engine.closing,
+      refresh: () => engine.refresh(),
       configuration: (options) => engine.configuration(options),
       onConfigurationChange: (listener) => engine.onConfigurationChange(listener),
       getVariant: (...input) => engine.getVariant(...input),
@@ -107,6 +111,11 @@ describe('an API of a follower', () => {
           ended.add(listener);
           return () => void ended.delete(listener);
         },
+        tickets: {
+          issue: (token) => issueTicket(engine, token),
+          verify: (ticket) => verifyTicket(engine, ticket),
+        },
+        lag: 1_500,
       },
     };
   }
@@ -127,6 +136,21 @@ describe('an API of a follower', () => {
     for (const client of clients.splice(0)) client.leave();
     router.close();
     await flags.close();
+  });
+
+  it('repeats the event of a change for browsers, because another follower may have it later', async () => {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    const { secret } = await clientSecret();
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ofrep/v1/event-stream`;
+    const page = await listen(url, { authorization: secret });
+    clients.push(page);
+    await until(() => page.messages.length === 1);
+    await flags.updateFlag({ ...DEFAULT, flag: 'checkout' }, { impressionData: true });
+    await until(() => page.messages.length === 3);
+    expect(new Set(page.messages.map(({ data }) => data.type))).toEqual(new Set(['refetchEvaluation']));
+    server.close();
   });
 
   it('serves SDKs: flags, evaluation, reports and tokens', async () => {

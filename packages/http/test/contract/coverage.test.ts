@@ -29,13 +29,14 @@ const UNSCOPED = [
   'evaluateFlagsForContext',
   'resolveFlag',
   'resolveFlags',
+  'streamRefetches',
 ];
 
 /** What was there when it was proposed, and is missing now: only an engine with other options does not know it. */
 const OF_OTHER_OPTIONS = ['environment_not_found', 'role_not_found', 'user_not_found'];
 
 /** Their responses do not end: the tests of streaming cover them. */
-const ENDLESS: readonly string[] = ['streamClientFlags', 'streamEvents'];
+const ENDLESS: readonly string[] = ['streamClientFlags', 'streamRefetches', 'streamEvents'];
 
 const NUMBERS = Object.keys(ENDPOINTS).map((number) => Number(number) as EndpointNumber);
 

@@ -88,7 +88,7 @@ describe('values by OFREP', () => {
         .post(EVALUATE)
         .send({ context: { targetingKey: 'ada' } })
         .expect(200);
-      expect(body).toEqual({
+      expect(body).toMatchObject({
         flags: [
           { key: 'basket', value: false, reason: 'DISABLED', metadata: { ...METADATA, enabled: false } },
           { key: 'checkout', value: true, reason: 'STATIC', metadata: METADATA },
@@ -173,7 +173,7 @@ describe('all flags by OFREP', () => {
   it('may be empty', async () => {
     await host.flags.archiveFlag({ project: 'default', flag: 'checkout' });
     const { body } = await ask('ada').expect(200);
-    expect(body).toEqual({ flags: [] });
+    expect(body.flags).toEqual([]);
   });
 });
 

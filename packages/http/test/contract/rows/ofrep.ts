@@ -1,7 +1,17 @@
+import { ADMIN_SECRET } from '../contract-host.js';
 import { inOrder, type Row, type Step } from '../row.js';
 import { CHECKOUT, checkout, PRODUCTION } from '../states.js';
 
 const FLAGS = '/ofrep/v1/evaluate/flags';
+const STREAM = '/ofrep/v1/event-stream';
+/** Where a browser hears of changes, with a ticket of the token in the place of its secret. */
+const EVENT_STREAMS = [
+  {
+    type: 'sse',
+    endpoint: { requestUri: expect.stringMatching(/^\/ofrep\/v1\/event-stream\?key=[\w-]+\.[\w-]{43}$/) },
+    inactivityDelaySec: 30,
+  },
+];
 
 /** On for user 7 only, with one variant. */
 const onForSeven: Step = inOrder(
@@ -59,14 +69,19 @@ export const ofrepRows: readonly Row[] = [
     name: 'answers all flags, for the context',
     given: onForSeven,
     request: { method: 'POST', path: FLAGS, body: { context: { targetingKey: '7' } } },
-    expect: { status: 200, unchanged: true, body: { flags: [LIMITED] }, headers: { etag: '"' } },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: { flags: [LIMITED], eventStreams: EVENT_STREAMS },
+      headers: { etag: '"' },
+    },
   },
   {
     endpoint: 'resolveFlags',
     name: 'needs no context',
     given: onForSeven,
     request: { method: 'POST', path: FLAGS, body: {} },
-    expect: { status: 200, unchanged: true, body: { flags: [OFF] } },
+    expect: { status: 200, unchanged: true, body: { flags: [OFF], eventStreams: EVENT_STREAMS } },
   },
   ...(['resolveFlag', 'resolveFlags'] as const).flatMap((endpoint): Row[] => {
     const path = endpoint === 'resolveFlag' ? `${FLAGS}/checkout` : FLAGS;
@@ -94,6 +109,30 @@ export const ofrepRows: readonly Row[] = [
     endpoint: 'resolveFlags',
     name: 'refuses an invalid context',
     request: { method: 'POST', path: FLAGS, body: { context: [] } },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'streamRefetches',
+    name: 'refuses a key that is not a ticket',
+    request: { method: 'GET', path: `${STREAM}?key=invented`, headers: { authorization: undefined } },
+    expect: { status: 401, code: 'unauthenticated' },
+  },
+  {
+    endpoint: 'streamRefetches',
+    name: 'refuses callers without a key and without a token',
+    request: { method: 'GET', path: STREAM, headers: { authorization: undefined } },
+    expect: { status: 401, code: 'unauthenticated' },
+  },
+  {
+    endpoint: 'streamRefetches',
+    name: 'refuses a token of another kind',
+    request: { method: 'GET', path: STREAM, headers: { authorization: ADMIN_SECRET } },
+    expect: { status: 403, code: 'forbidden' },
+  },
+  {
+    endpoint: 'streamRefetches',
+    name: 'refuses several environments',
+    request: { method: 'GET', path: `${STREAM}?environment=production&environment=development` },
     expect: { status: 400, code: 'invalid_input' },
   },
 ];
