@@ -6,7 +6,7 @@ import { createFlags, memoryStorage } from '@flags/core';
 import { createApp } from './app.js';
 
 /** Tests the statements of this example's README over HTTP. */
-const flags = await createFlags({ storage: memoryStorage(), runSchedules: true });
+const flags = await createFlags({ storage: memoryStorage(), due: { run: true } });
 const server = createApp(flags, 'a secret for this check').listen(0, '127.0.0.1');
 await once(server, 'listening');
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -72,7 +72,7 @@ await check('an editor plans a change for later, and a viewer sees it', async ()
 });
 
 await check('an editor proposes a change of production, and another one approves it', async () => {
-  await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+  await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
   const [ada, grace] = [await callerNamed('ada', 'lovelace'), await callerNamed('grace', 'hopper')];
   const admin = '/internal/flags/api/admin';
   const ref = { project: 'default', flag: 'checkout', environment: 'production' };

@@ -3,9 +3,9 @@ import { createFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createApp } from './app.js';
 
-const flags = await createFlags({ storage: sqliteStorage('./shop.db'), runSchedules: true });
+const flags = await createFlags({ storage: sqliteStorage('./shop.db'), due: { run: true } });
 // Another editor approves what customers would see. Without this call, every editor changes production alone.
-await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
 const port = Number(process.env.PORT ?? 3000);
 const server = createApp(flags, randomUUID()).listen(port, '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${port}: log in at /login; the admin page is at /internal/flags/ui/`);

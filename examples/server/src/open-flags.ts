@@ -18,7 +18,7 @@ export async function openFlags(
 ): Promise<Flags> {
   const options = {
     environment,
-    runSchedules: true,
+    due: { run: true },
     ...(stateLimit !== undefined && { stateLimit }),
     ...(recentContexts !== undefined && { recentContexts }),
   };

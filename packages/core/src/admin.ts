@@ -8,13 +8,11 @@ export { type Choices, compareStates, type Merge, memberOf, mergeStates } from '
 export { printable, UNPRINTABLE } from './base/printable.js';
 export { ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
 export {
-  approvalsFor,
   defaultEnvironment,
   describeEffects,
   effectsToReview,
   hiddenToReview,
   isReviewed,
-  type NeededApprovals,
   type ReviewScope,
 } from './flags/review.js';
 export { rolloutTo, switchChanges } from './flags/switch-changes.js';

@@ -1,19 +1,4 @@
 import type {
-  ApplyProposalOptions,
-  ApprovalOperations,
-  DecisionContext,
-  ListedProposal,
-  NewProposal,
-  Proposal,
-  ProposalOptions,
-  ProposalQuery,
-  ProposalRef,
-} from './approvals/approval.types.js';
-import * as decisions from './approvals/decisions.operations.js';
-import type { ApprovalPolicy } from './approvals/policy.js';
-import { getApprovalPolicy } from './approvals/policy.operations.js';
-import * as proposals from './approvals/proposals.operations.js';
-import type {
   AnyFlagRef,
   ChangeContext,
   EnvironmentRef,
@@ -24,10 +9,11 @@ import type {
   StrategyRef,
   TokenChangeContext,
 } from './base/common.types.js';
-import type { Change } from './changesets/change-set.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
-import { FLAG, PROJECT, PROPOSAL, ROLLOUT, SCHEDULE, SEGMENT, STRATEGY } from './engine/operation.js';
+import { FLAG, PROJECT, ROLLOUT, SEGMENT, STRATEGY } from './engine/operation.js';
+import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
+import { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
 import * as dependencies from './flags/dependencies.operations.js';
 import type { Dependency, DependencyInput, DependencyOperations } from './flags/dependency.types.js';
 import * as flags from './flags/flag.operations.js';
@@ -78,15 +64,6 @@ import type {
   StopOptions,
 } from './rollouts/rollout.types.js';
 import * as rollouts from './rollouts/rollouts.operations.js';
-import type {
-  ListedSchedule,
-  Schedule,
-  ScheduleOperations,
-  ScheduleOptions,
-  ScheduleQuery,
-  ScheduleRef,
-} from './schedules/schedule.types.js';
-import * as schedules from './schedules/schedules.operations.js';
 import * as segments from './segments/segment.operations.js';
 import type {
   NewSegment,
@@ -111,8 +88,8 @@ import type {
 import { verifyToken, verifyTokens } from './tokens/token-verification.operations.js';
 
 /**
- * The administration of projects, flags, segments and tokens, now and later: as schedules and rollouts. Every operation is a
- * change, or a read.
+ * The administration of projects, flags, segments and tokens, now and later: by change requests and rollouts. Every
+ * operation is a change, or a read.
  */
 export class Administration<Own extends string = never>
   implements
@@ -125,9 +102,7 @@ export class Administration<Own extends string = never>
     StrategyOperations<Own>,
     SegmentOperations,
     TokenOperations,
-    ScheduleOperations<Own, Rollout>,
-    RolloutOperations,
-    ApprovalOperations<Own>
+    RolloutOperations
 {
   /** @internal A private member would make the types of the ESM and CommonJS builds incompatible. */
   readonly [ENGINE]: ChangeEngine;
@@ -353,32 +328,31 @@ export class Administration<Own extends string = never>
     return run(this, { op: 'verifyTokens' }, (engine) => verifyTokens(engine, secrets));
   }
 
-  // Schedules
+  // Change requests
 
-  createSchedule(changes: readonly Change<Own>[], options: ScheduleOptions): Promise<Schedule> {
-    return run(this, { op: 'createSchedule', options }, (engine) =>
-      schedules.createSchedule(engine, changes, options ?? {}),
-    );
+  /** Changes that wait for a time, for approval, or for both. */
+  get changeRequests(): ChangeRequests<Own> {
+    return namespaceOf(this, 'changeRequests', ChangeRequests<Own>);
   }
 
-  getSchedule(ref: ScheduleRef): Promise<Schedule> {
-    return run(this, { op: 'getSchedule', members: SCHEDULE, ref }, (engine) => schedules.getSchedule(engine, ref));
+  /** The environments whose changes need approval. */
+  get approvalPolicy(): ApprovalPolicies {
+    return namespaceOf(this, 'approvalPolicy', ApprovalPolicies);
   }
 
-  listSchedules(query?: ScheduleQuery, page?: PageQuery): Promise<ListPage<ListedSchedule>> {
-    return run(this, { op: 'listSchedules', options: page }, (engine) =>
-      schedules.listSchedules(engine, query, { page }),
-    );
-  }
-
-  cancelSchedule(ref: ScheduleRef, context?: Omit<ChangeContext, 'id'>): Promise<Schedule> {
-    return run(this, { op: 'cancelSchedule', members: SCHEDULE, ref, options: context }, (engine) =>
-      schedules.cancelSchedule(engine, ref, context),
-    );
-  }
-
-  runDue(): Promise<{ readonly items: readonly (ListedSchedule | Rollout)[] }> {
-    return run(this, { op: 'runDue' }, (engine) => rollouts.runDue(engine));
+  /**
+   * Does once what is due, whatever the option `due.run` says: for cron jobs and tests. Applies change requests, and takes
+   * the steps of rollouts. Returns the requests that it ended, and the rollouts that it moved. What it could not do,
+   * because the storage failed for example, goes to `onError`.
+   *
+   * @throws FlagsError `storage_busy`, `storage_unavailable`
+   * @example
+   * const { items } = await flags.runDue();
+   */
+  runDue(): Promise<{ readonly items: readonly (ListedChangeRequest | Rollout)[] }> {
+    return run(this, { op: 'runDue' }, async ({ due }) => {
+      return { items: (await due.runDue()) as readonly (ListedChangeRequest | Rollout)[] };
+    });
   }
 
   // Rollouts
@@ -420,61 +394,15 @@ export class Administration<Own extends string = never>
       rollouts.stopRollout(engine, ref, options, context),
     );
   }
+}
 
-  // Approvals
-
-  setApprovalPolicy(
-    policy: ApprovalPolicy,
-    context?: Omit<ChangeContext, 'id' | 'ifRevision'>,
-  ): Promise<ApprovalPolicy> {
-    return change(this, 'setApprovalPolicy', { input: policy, context });
-  }
-
-  getApprovalPolicy(): Promise<ApprovalPolicy> {
-    return run(this, { op: 'getApprovalPolicy' }, getApprovalPolicy);
-  }
-
-  createProposal(proposal: NewProposal<Own>, options: ProposalOptions): Promise<Proposal> {
-    return run(this, { op: 'createProposal', options }, (engine) =>
-      proposals.createProposal(engine, proposal, options ?? {}),
-    );
-  }
-
-  getProposal(ref: ProposalRef): Promise<Proposal> {
-    return run(this, { op: 'getProposal', members: PROPOSAL, ref }, (engine) => proposals.getProposal(engine, ref));
-  }
-
-  listProposals(query?: ProposalQuery, page?: PageQuery): Promise<ListPage<ListedProposal>> {
-    return run(this, { op: 'listProposals', options: page }, (engine) =>
-      proposals.listProposals(engine, query, { page }),
-    );
-  }
-
-  approveProposal(ref: ProposalRef, context?: DecisionContext): Promise<Proposal> {
-    return run(this, { op: 'approveProposal', members: PROPOSAL, ref, options: context }, (engine) =>
-      decisions.approveProposal(engine, ref, context),
-    );
-  }
-
-  rejectProposal(ref: ProposalRef, context?: DecisionContext): Promise<Proposal> {
-    return run(this, { op: 'rejectProposal', members: PROPOSAL, ref, options: context }, (engine) =>
-      decisions.rejectProposal(engine, ref, context),
-    );
-  }
-
-  withdrawProposal(ref: ProposalRef, context?: DecisionContext): Promise<Proposal> {
-    return run(this, { op: 'withdrawProposal', members: PROPOSAL, ref, options: context }, (engine) =>
-      decisions.withdrawProposal(engine, ref, context),
-    );
-  }
-
-  applyProposal(
-    ref: ProposalRef,
-    options?: ApplyProposalOptions,
-    context?: Omit<ChangeContext, 'bypassApproval'>,
-  ): Promise<Proposal> {
-    return run(this, { op: 'applyProposal', members: PROPOSAL, ref, options: context }, (engine) =>
-      decisions.applyProposal(engine, ref, options, context),
-    );
-  }
+/** Makes a namespace at its first use: a request makes flags of its own, and uses few of them. */
+function namespaceOf<Namespace>(
+  flags: { readonly [ENGINE]: ChangeEngine },
+  name: string,
+  Type: new (engine: ChangeEngine) => Namespace,
+): Namespace {
+  const value = new Type(flags[ENGINE]);
+  Object.defineProperty(flags, name, { value });
+  return value;
 }

@@ -1,7 +1,4 @@
 import { v4 as randomId } from 'uuid';
-import { createApprovalGate } from './approvals/gate.js';
-import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './approvals/policy.operations.js';
-import { createProposalTracker } from './approvals/proposal-tracker.js';
 import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
@@ -10,8 +7,12 @@ import { engineOf } from './changesets/run-operation.js';
 import { StateSize } from './changesets/state-size.js';
 import { OwnConsumers } from './consumers/consumer-runner.js';
 import type { PreparedChange } from './engine/engine.js';
+import { DueRequests } from './features/change-requests/due-requests.js';
+import { createApprovalGate } from './features/change-requests/gate.js';
+import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './features/change-requests/policy.operations.js';
 import { type DeclaredMembers, Flags } from './flags.js';
 import { createValidators } from './input-schemas.js';
+import { DueRunner } from './kernel/due/runner.js';
 import { stateAt } from './log/event-log.js';
 import { createFeed } from './log/feed.js';
 import { assertOptions, createErrorReporter, createSettings, type FlagsOptions, resolveStorage } from './options.js';
@@ -22,7 +23,7 @@ import type { DocumentCache } from './replica/document-cache.js';
 import { RecentContexts, ReplicaEvaluation } from './replica/evaluation.operations.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
 import { RolloutRunner } from './rollouts/rollout-runner.js';
-import { ScheduleRunner } from './schedules/schedule-runner.js';
+import { dueRollouts } from './rollouts/rollouts.operations.js';
 import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/usage.js';
 import type { DocumentKey, FlagsStorage } from './storage/port.js';
@@ -106,7 +107,8 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
   const usage = usageOf(storage) ?? memoryUsage();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
   const onError = createErrorReporter(options.onError);
-  const { pollInterval = 1000, isUser = () => true, runSchedules = false, authorizeDue, rolloutGuard } = options;
+  const { pollInterval = 1000, isUser = () => true } = options;
+  const { run: mode = false, authorize, guard } = options.due ?? {};
   const feed = createFeed({ storage, pollInterval, onError });
   let known: DocumentCache | undefined;
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
@@ -137,15 +139,22 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
     let stopWatching: (() => void) | undefined;
     let stopFollowing: (() => void) | undefined;
+    const lifetime = createLifetime();
+    const dueRequests = new DueRequests({ engineOf: () => shared, authorize, actor });
     const rollouts = new RolloutRunner(() => shared, {
-      guard: rolloutGuard,
-      authorizeDue,
+      guard,
+      authorizeDue: authorize,
       actor,
-      isRunning: () => runSchedules === true,
-      wakeBy: (at) => schedules.wakeBy(at),
+      isRunning: () => mode === true,
+      wakeBy: (at) => due.wakeBy(at),
     });
-    const proposals = createProposalTracker({ engineOf: () => shared, actor });
-    const schedules = new ScheduleRunner(() => shared, { mode: runSchedules, authorizeDue, actor, rollouts });
+    const due = new DueRunner([dueRequests, dueRollouts(rollouts, () => shared)], {
+      mode,
+      polls: pollInterval > 0,
+      now,
+      lifetime,
+      onError,
+    });
     const shared: SharedEngine = {
       settings,
       validate: createValidators(settings),
@@ -172,15 +181,15 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       isUser,
       writer,
       gate,
-      schedules,
+      due,
+      dueRequests,
       rollouts,
-      proposals,
       consumers: new OwnConsumers(),
-      lifetime: createLifetime(),
+      lifetime,
       async release() {
         stopWatching?.();
         stopFollowing?.();
-        schedules.close();
+        due.close();
         try {
           await tokenUse.close();
           await feed.close();
@@ -193,8 +202,8 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     };
     const engine = engineOf(shared, { name: actor });
     const watch = () => {
-      schedules.start();
-      if (runSchedules === true) stopFollowing = rollouts.follow();
+      due.start();
+      if (mode === true) stopFollowing = rollouts.follow();
       stopWatching = storage.watch?.(() => {
         feed.wake();
         void replica.poller.refresh();

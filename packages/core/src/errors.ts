@@ -53,9 +53,8 @@ export const ERROR_CODES = [
   'parent_not_found',
   'dependency_not_found',
   'change_set_not_found',
-  'schedule_not_found',
   'rollout_not_found',
-  'proposal_not_found',
+  'change_request_not_found',
   'project_exists',
   'flag_exists',
   'member_exists',
@@ -75,15 +74,14 @@ export const ERROR_CODES = [
   'last_owner',
   'revision_mismatch',
   'undo_conflict',
-  'schedule_not_pending',
-  'schedules_disabled',
+  'change_request_not_open',
+  'own_change_request',
+  'effect_changed',
+  'due_disabled',
   'rollout_exists',
   'rollout_not_active',
   'author_revoked',
   'approval_required',
-  'own_proposal',
-  'proposal_not_open',
-  'proposal_lapsed',
   'id_taken',
   'document_too_large',
   'state_too_large',
@@ -109,6 +107,14 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export interface ErrorDetail {
   readonly message: string;
   readonly path?: string;
+}
+
+/** A refusal as it is stored: why something that was due was not done. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** At most 10. */
+  readonly details: readonly ErrorDetail[];
 }
 
 /** The same symbol in every copy of this package. */

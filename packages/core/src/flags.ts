@@ -8,7 +8,7 @@ import type {
   ChangePlan,
   ChangePreview,
   ChangeSetOperations,
-  Person,
+  GivenActor,
   PreviewQuery,
   UndoOperations,
   UndoOptions,
@@ -69,7 +69,6 @@ import type {
 import * as history from './log/history.operations.js';
 import type { ChangeSet, FlagsView, HistoryEntry, HistoryOperations, HistoryRef } from './log/history.types.js';
 import type { ReplicaEvaluation } from './replica/evaluation.operations.js';
-import type { Token } from './tokens/token.types.js';
 import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import * as applications from './usage/applications.operations.js';
 import * as reports from './usage/report.operations.js';
@@ -111,7 +110,7 @@ import { listUsage } from './usage/usage-over-time.operations.js';
  * event        one fact that happened, with actor and time.
  * consumer     a durable reader of events, which runs on one node at a time.
  * change set   an ordered list of changes in one commit; every single change is a set of one.
- * schedule     a change set that is applied at a time.
+ * request      a change set that waits for a time, for approval, or for both.
  * rollout      the percentage of a strategy, changed in steps.
  * revision     counts the changes to a flag, project, segment or token.
  */
@@ -186,7 +185,7 @@ export class Flags<Own extends string = never>
    * @example
    * await flags.as('ada@example.org').enable({ project: 'default', flag: 'checkout', environment: 'production' });
    */
-  as(actor: string | Person | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags<Own> {
+  as(actor: GivenActor, options?: ActorOptions): Flags<Own> {
     return new Flags(engineOf(this[ENGINE], toIdentity(actor, options)), this[EVALUATION], this[DECLARED]);
   }
 

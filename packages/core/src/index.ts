@@ -1,7 +1,5 @@
 // Opening flags
 
-// Proposals
-export type { Proposal } from './approvals/approval.types.js';
 export type {
   ChangeContext,
   EnvironmentRef,
@@ -57,6 +55,12 @@ export type {
   StrategyExplanation,
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblem } from './evaluation/problem.js';
+// Change requests
+export type {
+  ChangeRequest,
+  ListedChangeRequest,
+  RequestedChange,
+} from './features/change-requests/change-request.types.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';
@@ -89,8 +93,6 @@ export type {
 } from './projects/project.types.js';
 // Rollouts
 export type { Rollout } from './rollouts/rollout.types.js';
-// Schedules
-export type { Schedule } from './schedules/schedule.types.js';
 export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
 // Storages
 export { memoryStorage } from './storage/memory/storage.js';

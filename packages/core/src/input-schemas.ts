@@ -1,4 +1,3 @@
-import { approvalPolicy } from './approvals/policy.schema.js';
 import { deepFreeze } from './base/json.js';
 import { LIMITS } from './base/limits.js';
 import { validatePageQuery } from './base/pages.js';
@@ -7,6 +6,13 @@ import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
 import { consumerInput, consumerReset } from './consumers/consumer.js';
 import type { ErrorDetail } from './errors.js';
+import {
+  changeRequestApproval,
+  changeRequestQuery,
+  changeRequestTime,
+  newChangeRequest,
+} from './features/change-requests/change-request.schema.js';
+import { approvalPolicy } from './features/change-requests/policy.schema.js';
 import {
   clone,
   dependency,
@@ -92,6 +98,10 @@ function inputsOf(settings: FlagsSettings) {
     eventQuery: object(eventQuery),
     feedQuery: object(feedQuery),
     approvalPolicy: object(approvalPolicy),
+    newChangeRequest: object(newChangeRequest),
+    changeRequestApproval: object(changeRequestApproval),
+    changeRequestTime: object(changeRequestTime),
+    changeRequestQuery: object(changeRequestQuery),
     consumer: object(consumerInput),
     consumerReset: object(consumerReset),
     pageQuery: { schema: pageQuery, validate: validatePageQuery },

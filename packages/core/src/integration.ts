@@ -3,9 +3,6 @@
  * declaration files refer to. Not part of the public API: it may change in any release.
  */
 
-export { PROPOSAL_STATES } from './approvals/proposal.js';
-export type { CanReadProposal } from './approvals/proposals.operations.js';
-export { proposalNotFound } from './approvals/proposals.operations.js';
 // Listeners and lifetimes
 export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
 export type { Awaitable } from './base/common.types.js';
@@ -30,7 +27,7 @@ export {
   type ChangeVocabulary,
   type OperationName,
   operationOf,
-  PROPOSAL_OPERATIONS,
+  REQUEST_OPERATIONS,
   type ResultOf,
 } from './changesets/operations.js';
 export { type ChangeArguments, readPersonId } from './changesets/run-operation.js';
@@ -87,6 +84,9 @@ export {
   type UsageFlush,
   type VariantUsage,
 } from './evaluation/usage.js';
+// Change requests
+export { REQUEST_STATES } from './features/change-requests/change-request.js';
+export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation
@@ -115,16 +115,15 @@ export { ROLLOUT_STATES } from './rollouts/rollout.js';
 export { rolloutNotFound } from './rollouts/rollout-moves.js';
 export type { CanReadRollout } from './rollouts/rollouts.operations.js';
 export {
-  acceptsSchedules,
+  acceptsTimes,
   changeByFlag,
   changeRevised,
   type DataVersionScope,
   dataVersion,
   exportReadableDefinitions,
   issueTicket,
-  listReadableProposals,
+  listReadableChangeRequests,
   listReadableRollouts,
-  listReadableSchedules,
   projectOfSegment,
   type Revised,
   readBesideFlag,
@@ -132,8 +131,6 @@ export {
   searchReadableFlags,
   verifyTicket,
 } from './router.operations.js';
-export { SCHEDULE_STATES } from './schedules/schedule.js';
-export { type CanReadSchedule, scheduleNotFound } from './schedules/schedules.operations.js';
 // Storages
 export {
   type PreparedCommit,

@@ -1,27 +1,26 @@
-import { policyDocuments } from './approvals/policy.kind.js';
-import { proposalDocuments } from './approvals/proposal.kind.js';
 import type { DomainEvent } from './base/domain-event.js';
-import { type EventDescription, type Kind, memberParts } from './engine/kind.js';
+import { type EventDescription, type Kind, memberParts, type RecordedKind } from './engine/kind.js';
 import type { Restorer } from './engine/restorer.js';
+import { requestDocuments } from './features/change-requests/change-request.kind.js';
+import { policyDocuments } from './features/change-requests/policy.kind.js';
 import { flagDocuments } from './flags/flag.kind.js';
 import { flagRestorer } from './flags/flag.restorer.js';
 import { projectDocuments } from './projects/project.kind.js';
 import { projectRestorer } from './projects/project.restorer.js';
 import { rolloutDocuments } from './rollouts/rollout.kind.js';
-import { scheduleDocuments } from './schedules/schedule.kind.js';
 import { segmentDocuments } from './segments/segment.kind.js';
 import { segmentRestorer } from './segments/segment.restorer.js';
 import { tokenDocuments } from './tokens/token.kind.js';
 
 /** A kind of document, and how an undo and an import restore it. */
 interface ListedKind<State, Event extends DomainEvent> {
-  readonly documents: Kind<State, Event>;
+  readonly documents: RecordedKind<State, Event> & Partial<Pick<Kind<State, Event>, 'evolve'>>;
   /** Undefined: the history leaves these documents out, and an undo never restores them. */
   readonly restorer: Restorer<State, Event> | undefined;
 }
 
 function listed<State, Event extends DomainEvent>(
-  documents: Kind<State, Event>,
+  documents: ListedKind<State, Event>['documents'],
   restorer?: Restorer<State, Event>,
 ): ListedKind<State, Event> {
   return { documents, restorer };
@@ -36,9 +35,8 @@ const KINDS = [
   listed(segmentDocuments, segmentRestorer),
   listed(flagDocuments, flagRestorer),
   listed(tokenDocuments),
-  listed(scheduleDocuments),
   listed(rolloutDocuments),
-  listed(proposalDocuments),
+  listed(requestDocuments),
   listed(policyDocuments),
 ] as const;
 
@@ -101,5 +99,5 @@ export function hasHistory({ kind }: { readonly kind: string }): boolean {
 /** Applies stored events to the state of a document. The cast is safe: every stored event is the result of a decision. */
 export function foldEvents(kind: string, state: unknown, events: readonly { readonly type: string }[]): unknown {
   const known = kindOf(kind);
-  return events.reduce<unknown>((folded, event) => known?.evolve(folded, event as DomainEvent), state);
+  return events.reduce<unknown>((folded, event) => known?.evolve?.(folded, event as DomainEvent), state);
 }

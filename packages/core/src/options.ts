@@ -5,15 +5,15 @@ import { type JsonSchema, nameBesideAll, positiveInteger, text, textInPaths } fr
 import { emitWarning } from './base/printable.js';
 import type { Environment, FlagsSettings, FlagType, Role } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
+import type { AuthorizeDue } from './changesets/change-set.types.js';
 import { type ErrorDetail, FlagsError } from './errors.js';
 import type { CustomStrategy, TextEncoding } from './evaluation/evaluation.types.js';
 import type { EvaluationProblem } from './evaluation/problem.js';
 import { defaultEnvironment } from './flags/review.js';
 import { findRepeated } from './flags/variants.schema.js';
+import type { DueMode } from './kernel/due/runner.js';
 import { OWNER } from './projects/members.decide.js';
 import type { RolloutGuard } from './rollouts/rollout.types.js';
-import type { RunSchedules } from './schedules/schedule.js';
-import type { AuthorizeDue } from './schedules/schedule.types.js';
 import type { FlagsStorage } from './storage/port.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 
@@ -94,24 +94,26 @@ export interface FlagsOptions<Own extends string = string> {
    * payloads. It changes no existing flag. `report` only calls `onDrift`. Default: `report`.
    */
   readonly declare?: 'report' | 'create';
-  /**
-   * Whether this process carries out what `createSchedule` has planned for later, and takes the steps of rollouts. `true`:
-   * it looks every 5 seconds. `'elsewhere'`: another process does, or you call `runDue`. Default: false, and
-   * `createSchedule` and `startRollout` are refused.
-   */
-  readonly runSchedules?: RunSchedules;
-  /**
-   * Called when a schedule or a step of a rollout is due, with its author and the changes: returns whether the author may
-   * still make them. False fails the schedule, and pauses the rollout. After an error, or without an answer within ten
-   * seconds, it is tried again, a schedule until its `notAfter`. Default: true.
-   */
-  readonly authorizeDue?: AuthorizeDue;
-  /**
-   * Called before each step of a rollout, and every minute while a step stays: returns `go`, `hold`, or `rollback`, from
-   * the host's own metrics. An error, another answer, or none within ten seconds counts as `hold`. Default: none. Then
-   * this process takes no step of a `guarded` rollout, and takes the steps of others without asking.
-   */
-  readonly rolloutGuard?: RolloutGuard;
+  /** How change requests with a time are applied, and rollouts take their steps. */
+  readonly due?: {
+    /**
+     * Whether this process does what is due. `true`: it looks every 5 seconds. `'elsewhere'`: another process does, or you
+     * call `runDue`. Default: false, and requests with a time and `startRollout` are refused.
+     */
+    readonly run?: DueMode;
+    /**
+     * Called when a change request or a step of a rollout is due, with the person who set its time or started it, and the
+     * changes: returns whether that person may still make them. False fails the request, and pauses the rollout. After an
+     * error, or without an answer within ten seconds, it is tried again, a request until its `notAfter`. Default: true.
+     */
+    readonly authorize?: AuthorizeDue;
+    /**
+     * Called before each step of a rollout, and every minute while a step stays: returns `go`, `hold`, or `rollback`, from
+     * the host's own metrics. An error, another answer, or none within ten seconds counts as `hold`. Default: none. Then
+     * this process takes no step of a `guarded` rollout, and takes the steps of others without asking.
+     */
+    readonly guard?: RolloutGuard;
+  };
   /** Called with background errors, such as a throwing listener or a failed poll. Default: a process warning. */
   readonly onError?: (error: unknown) => void;
 }
@@ -139,16 +141,7 @@ type Configuration = Checked &
   };
 
 /** Options that are functions. */
-const FUNCTIONS = [
-  'onProblem',
-  'isUser',
-  'now',
-  'newId',
-  'onDrift',
-  'authorizeDue',
-  'rolloutGuard',
-  'onError',
-] as const;
+const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] as const;
 
 /** The longest delay of a Node timer, in milliseconds. */
 const MAX_DELAY = 2 ** 31 - 1;
@@ -184,6 +177,12 @@ const USAGE: Readonly<Record<keyof NonNullable<FlagsOptions['usage']>, JsonSchem
   retention: { type: 'number', minimum: 0 },
 };
 
+const DUE: Readonly<Record<keyof NonNullable<FlagsOptions['due']>, JsonSchema>> = {
+  run: { enum: [true, false, 'elsewhere'] },
+  authorize: {},
+  guard: {},
+};
+
 /** The schemas of the options; those of functions are empty. A record, so that the compiler reports a missing one. */
 const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
   environments: listOf({ name: nameBesideAll, displayName: text(100) }, ['name']),
@@ -207,16 +206,16 @@ const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
   maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
   onDrift: {},
   declare: { type: 'string', enum: ['report', 'create'] },
-  runSchedules: { enum: [true, false, 'elsewhere'] },
-  authorizeDue: {},
-  rolloutGuard: {},
+  due: { type: 'object', properties: DUE },
   onError: {},
 };
 
 const validate = createValidator<Configuration>(
   { type: 'object', properties: OPTIONS },
-  ({ environments, roles, flagTypes, environment, strategies = [], ...options }) => [
+  ({ environments, roles, flagTypes, environment, strategies = [], due = {}, ...options }) => [
     ...FUNCTIONS.flatMap((option) => findNonFunction(options[option], `/${option}`)),
+    ...findNonFunction(due.authorize, '/due/authorize'),
+    ...findNonFunction(due.guard, '/due/guard'),
     ...strategies.flatMap(({ isEnabled = null }, index) =>
       findNonFunction(isEnabled, `/strategies/${index}/isEnabled`),
     ),
@@ -270,15 +269,21 @@ export async function resolveStorage(options: FlagsOptions | undefined): Promise
 export function assertOptions(options: object): void {
   const fault = describeUnknownOption(options, ['storage', ...Object.keys(OPTIONS), 'schema']);
   if (fault) throw invalidOptions(`createFlags ${fault}`);
-  const { usage } = options as Partial<FlagsOptions>;
-  const usageFault = usage === undefined ? undefined : describeNonUsage(usage);
-  if (usageFault) throw invalidOptions(`createFlags: ${usageFault}`, '/usage');
+  const { usage, due } = options as Partial<FlagsOptions>;
+  assertMembers('usage', usage, { known: Object.keys(USAGE), example: '{ interval: 60_000 }' });
+  assertMembers('due', due, { known: Object.keys(DUE), example: '{ run: true }' });
 }
 
-function describeNonUsage(usage: unknown): string | undefined {
-  if (typeof usage !== 'object' || usage === null) return 'usage must be an object, such as { interval: 60_000 }.';
-  const fault = describeUnknownOption(usage, Object.keys(USAGE));
-  return fault && `usage ${fault}`;
+/** Refuses an option that is no object of known members. */
+function assertMembers(
+  option: string,
+  given: unknown,
+  { known, example }: { readonly known: readonly string[]; readonly example: string },
+): void {
+  if (given === undefined) return;
+  const isObject = typeof given === 'object' && given !== null;
+  const unknown = isObject ? describeUnknownOption(given, known) : `must be an object, such as ${example}.`;
+  if (unknown) throw invalidOptions(`createFlags: ${option} ${unknown}`, `/${option}`);
 }
 
 function invalidOptions(message: string, path = ''): FlagsError {

@@ -1,5 +1,3 @@
-import type { ListedProposal, ProposalQuery } from './approvals/approval.types.js';
-import { type CanReadProposal, listProposals } from './approvals/proposals.operations.js';
 import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.types.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { type OperationName, operationOf, prepareOperation, type ResultOf } from './changesets/operations.js';
@@ -8,6 +6,9 @@ import type { Definitions, ExportQuery } from './definitions/definition.types.js
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
 import type { Engine, PreparedChange } from './engine/engine.js';
 import { referredSegments } from './engine/references.js';
+import type { ChangeRequestQuery } from './features/change-requests/change-request.js';
+import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
+import { type CanReadRequest, listChangeRequests } from './features/change-requests/change-requests.operations.js';
 import { findFlag, flagDocuments } from './flags/flag.kind.js';
 import { readBeside, toDetail } from './flags/flag.operations.js';
 import type { FlagDetail } from './flags/flag.types.js';
@@ -16,8 +17,6 @@ import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
 import type { Rollout, RolloutQuery } from './rollouts/rollout.types.js';
 import { type CanReadRollout, listRollouts } from './rollouts/rollouts.operations.js';
-import type { ListedSchedule, ScheduleQuery } from './schedules/schedule.types.js';
-import { type CanReadSchedule, listSchedules } from './schedules/schedules.operations.js';
 import type { Token } from './tokens/token.types.js';
 import {
   issueTicket as issueTokenTicket,
@@ -100,14 +99,14 @@ export function exportReadableDefinitions(
   );
 }
 
-/** Like `listSchedules`, for the schedules that the caller may read. */
-export function listReadableSchedules(
+/** Like `flags.changeRequests.list`, for the requests that the caller may read. */
+export function listReadableChangeRequests(
   flags: Flags,
-  query: ScheduleQuery,
-  { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadSchedule },
-): Promise<ListPage<ListedSchedule>> {
-  return run(flags, { op: 'listSchedules', options: page }, (engine) =>
-    listSchedules(engine, query, { page, canRead }),
+  query: ChangeRequestQuery,
+  { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadRequest },
+): Promise<ListPage<ListedChangeRequest>> {
+  return run(flags, { op: 'changeRequests.list', options: page }, async (engine) =>
+    listChangeRequests(engine, engine.validate.changeRequestQuery(query), { page, canRead }),
   );
 }
 
@@ -120,20 +119,9 @@ export function listReadableRollouts(
   return run(flags, { op: 'listRollouts', options: page }, (engine) => listRollouts(engine, query, { page, canRead }));
 }
 
-/** Lists the proposals that a caller may read, as `listProposals` does. */
-export function listReadableProposals(
-  flags: Flags,
-  query: ProposalQuery,
-  { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadProposal },
-): Promise<ListPage<ListedProposal>> {
-  return run(flags, { op: 'listProposals', options: page }, (engine) =>
-    listProposals(engine, query, { page, canRead }),
-  );
-}
-
-/** Resolves to whether `createSchedule` is accepted: whether the option `runSchedules` says who carries schedules out. */
-export function acceptsSchedules(flags: Flags): Promise<boolean> {
-  return run(flags, { op: 'listSchedules' }, async ({ schedules }) => schedules.mode !== false);
+/** Resolves to whether a time is accepted: whether the option `due.run` says who does what is due. */
+export function acceptsTimes(flags: Flags): Promise<boolean> {
+  return run(flags, { op: 'runDue' }, async ({ due }) => due.mode !== false);
 }
 
 /** A result, with the revision of the document after the change, for an `ETag`. */

@@ -1,4 +1,4 @@
-import type { ActorOptions, Person } from './changesets/change-set.types.js';
+import type { ActorOptions, GivenActor } from './changesets/change-set.types.js';
 import type {
   ContextArgument,
   ContextualFlags,
@@ -10,7 +10,6 @@ import type {
   FlagExplanation,
 } from './evaluation/evaluation.types.js';
 import type { Flags } from './flags.js';
-import type { Token } from './tokens/token.types.js';
 import type { RegisteredFlags } from './typed-flags/registered-flags.types.js';
 import type {
   ContextDeclarations,
@@ -44,7 +43,7 @@ export interface TypedFlags<Schema extends FlagsSchema, Own extends string = nev
   readonly evaluator: TypedEvaluator<Schema>;
 
   /** Like {@link Flags.as}. */
-  as(actor: string | Person | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema, Own>;
+  as(actor: GivenActor, options?: ActorOptions): TypedFlags<Schema, Own>;
 }
 
 /** The name of a declared flag; `never` for another text. An intersection would visit every declared name at each call. */

@@ -3,24 +3,13 @@
  * Declaration files that TypeScript writes for your code refer to them.
  */
 
-export type {
-  ApplyProposalOptions,
-  Approval,
-  DecisionContext,
-  ListedProposal,
-  NewProposal,
-  ProposalOptions,
-  ProposalQuery,
-  ProposalRef,
-  ProposedChange,
-} from './approvals/approval.types.js';
-export type { ApprovalPolicy, EnvironmentApproval } from './approvals/policy.js';
-export type { ProposalStatus, ProposedRollout } from './approvals/proposal.js';
-export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef } from './base/common.types.js';
+export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef, Person } from './base/common.types.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
 export type {
   ActorOptions,
-  Person,
+  AuthorizeDue,
+  GivenActor,
+  GivenPerson,
   PreviewQuery,
   SegmentUseRequest,
   UndoOptions,
@@ -35,6 +24,8 @@ export type {
   ExportQuery,
   ImportedDifference,
 } from './definitions/definition.types.js';
+export type { ChangeAuthor } from './engine/engine.js';
+export type { Refusal } from './errors.js';
 export type { ParameterValue, PayloadType, VariantOverride } from './evaluation/definitions.types.js';
 export type {
   EnvironmentChoice,
@@ -45,6 +36,24 @@ export type {
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblemCode } from './evaluation/problem.js';
 export type { BuiltInName, BuiltInParameters } from './evaluation/strategies.js';
+export type {
+  ChangeRequestApproval,
+  ChangeRequestQuery,
+  ChangeRequestStatus,
+  ChangeRequestTime,
+  NeededApproval,
+  RequestInput,
+} from './features/change-requests/change-request.js';
+export type {
+  ApplyContext,
+  Approval,
+  ChangeRequestOptions,
+  ChangeRequestRef,
+  DecisionContext,
+  NewChangeRequest,
+} from './features/change-requests/change-request.types.js';
+export type { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
+export type { ApprovalPolicy, EnvironmentApproval, KnownApprovalPolicy } from './features/change-requests/policy.js';
 export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
 export type {
@@ -55,6 +64,7 @@ export type {
   StrategyReplacement,
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
+export type { DueMode } from './kernel/due/runner.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
 export type { RolloutEnd, RolloutEndReason, RolloutStatus, RolloutStep } from './rollouts/rollout.js';
 export type {
@@ -69,14 +79,6 @@ export type {
   RolloutRef,
   StopOptions,
 } from './rollouts/rollout.types.js';
-export type { ChangeAuthor, RunSchedules, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
-export type {
-  AuthorizeDue,
-  ListedSchedule,
-  ScheduleOptions,
-  ScheduleQuery,
-  ScheduleRef,
-} from './schedules/schedule.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
 export type { TokenChanges, TokenRef, TokenRotation, VerifiedToken } from './tokens/token.types.js';

@@ -1,3 +1,10 @@
+/** A person who makes changes. */
+export interface Person {
+  readonly name: string;
+  /** An id that stays when the name changes. Approvals compare people by it, and by name without one. */
+  readonly id?: string;
+}
+
 /** Names a project by its id. */
 export interface ProjectRef {
   readonly project: string;
@@ -92,3 +99,8 @@ export interface ListPage<Item> {
 
 /** A value or a promise of it, so that storages can be synchronous or asynchronous. */
 export type Awaitable<T> = T | PromiseLike<T>;
+
+/** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
+export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
+/** One of {@link TOKEN_KINDS}. */
+export type TokenKind = (typeof TOKEN_KINDS)[number];

@@ -117,16 +117,20 @@ const NUMBERS = {
   consumerLease: 86_400_000,
   /** The message of a consumer's last error. */
   consumerError: 1000,
-  /** Pending schedules. Nodes that make some at the same moment may exceed it, and the next one. */
-  pendingSchedules: 1000,
-  /** All pending schedules: bytes of the JSON of their changes. */
-  pendingScheduleBytes: 67_108_864,
-  /** Milliseconds until a schedule is due: a year. */
-  scheduleAhead: 31_536_000_000,
-  /** Milliseconds between the times of a schedule, `at` and `notAfter`: a day. */
-  scheduleWindow: 86_400_000,
-  /** Milliseconds that a schedule exists after its end: 90 days. */
-  scheduleRetention: 7_776_000_000,
+  /** Change requests that wait. Nodes that make some at the same moment may exceed it, and the next two. */
+  waitingRequests: 1000,
+  /** Those of one person, with those of the tokens of that person. */
+  waitingRequestsPerPerson: 100,
+  /** All change requests that wait: bytes of the JSON of their changes. */
+  waitingRequestBytes: 67_108_864,
+  /** Milliseconds until the time of a change request: a year. */
+  requestAhead: 31_536_000_000,
+  /** Milliseconds between the times of a change request, `at` and `notAfter`: a day. */
+  requestWindow: 86_400_000,
+  /** Milliseconds until a change request without a time expires: 90 days. */
+  requestLifetime: 7_776_000_000,
+  /** Milliseconds that a change request exists after its end: 90 days. */
+  requestRetention: 7_776_000_000,
   /** Active rollouts. Nodes that start some at the same moment may exceed it. */
   activeRollouts: 1000,
   /** Steps of a rollout. */
@@ -135,14 +139,6 @@ const NUMBERS = {
   rolloutHold: 31_536_000_000,
   /** Milliseconds that a rollout exists after its end: 90 days. */
   rolloutRetention: 7_776_000_000,
-  /** Open proposals. Nodes that make some at the same moment may exceed it, and the next one. */
-  openProposals: 1000,
-  /** All open proposals: bytes of the JSON of their changes. */
-  openProposalBytes: 67_108_864,
-  /** Milliseconds until a proposal lapses: 90 days. */
-  proposalAhead: 7_776_000_000,
-  /** Milliseconds that a proposal exists after its end: 90 days. */
-  proposalRetention: 7_776_000_000,
   /** Environments that the approval policy names. */
   protectedEnvironments: 100,
   /** People who must approve a change of one environment. */

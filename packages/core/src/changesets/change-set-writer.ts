@@ -91,6 +91,15 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
       return decided;
     },
     isCommitted: (context) => isCommitted(environment.storage, context),
+    async prune(documents, ids, isOld) {
+      const unit = new ChangeSetUnit(environment.storage);
+      for (const id of ids) {
+        const found = await unit.read(documents, id);
+        if (found && isOld(found.state)) await unit.remove(documents, id);
+      }
+      const writes = await unit.toChanges();
+      if (writes.length > 0) await environment.storage.commit({ writes: withCheckpoints(writes), events: [] });
+    },
   };
 }
 
@@ -208,12 +217,10 @@ async function decideSet(
     if (change.path === undefined) await decide();
     else await locateRefusals(change.path, decide, '/input');
   }
-  if (context.conclude) {
-    unit.begin({});
-    await context.conclude(unit, { id, at });
-  }
+  unit.begin({});
+  const approval = await context.finishSet?.(unit, context, { id, at });
   if (enterGate && unit.events.length > 0) await enterGate(unit);
-  return { unit, writes: await unit.toChanges() };
+  return { unit, writes: await unit.toChanges(), approval };
 }
 
 async function commit(

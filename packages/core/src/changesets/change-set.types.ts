@@ -1,8 +1,11 @@
 import type { Awaitable, ChangeContext, ChangeSetRef } from '../base/common.types.js';
+import type { ChangeAuthor } from '../engine/engine.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluation.types.js';
+import type { NeededApproval } from '../features/change-requests/change-request.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
 import type { FlagsEvent } from '../log/event.types.js';
 import type { ChangeSet, DocumentName } from '../log/history.types.js';
+import type { Token } from '../tokens/token.types.js';
 import type { ChangeOperationName, ChangeVocabulary } from './operations.js';
 
 /**
@@ -56,6 +59,8 @@ export interface ChangePlan {
   readonly documents: readonly PlannedDocument[];
   /** The differences that clients would see, in code-point order of environments, then of flags. */
   readonly effects: readonly FlagEffect[];
+  /** The approval that the changes need; null if they need none. */
+  readonly approval: NeededApproval | null;
 }
 
 /** A document that a change set would write, in the order of the first change of each document. */
@@ -82,6 +87,11 @@ export interface PlannedSet {
   readonly documents: readonly PlannedDocument[];
   /** The segments that strategies start to use. A segment that the set moves has one entry per project. */
   readonly segmentUses: readonly SegmentUseRequest[];
+  /**
+   * The projects whose clients would see the changes, those of children and of users of a segment included. Only where a
+   * change request is applied, or gets its time.
+   */
+  readonly projects?: readonly string[];
 }
 
 /** A segment that a strategy starts to use. */
@@ -94,8 +104,15 @@ export interface SegmentUseRequest {
 /** Checks a decided change set before its commit. Throws or rejects to refuse it. */
 export type AuthorizeChanges = (planned: PlannedSet) => Awaitable<void>;
 
-/** A person who makes changes. */
-export interface Person {
+/**
+ * The option `due.authorize`: whether the author may still make these changes, asked when a change request or a step of a
+ * rollout is due. False fails the request with `forbidden`, and pauses the rollout. After an error, or without an answer
+ * within ten seconds, it is tried again, a request until `notAfter`.
+ */
+export type AuthorizeDue = (author: ChangeAuthor, planned: PlannedSet) => Awaitable<boolean>;
+
+/** A person who makes changes, as a host names one. */
+export interface GivenPerson {
   readonly name: string;
   /**
    * An id that stays when the name changes, as text or a finite number: 7 and `'7'` are one person. Approvals compare
@@ -103,6 +120,12 @@ export interface Person {
    */
   readonly id?: string | number | undefined;
 }
+
+/** Who makes changes: a name, a person, or an API token. */
+export type GivenActor =
+  | string
+  | GivenPerson
+  | (Pick<Token, 'id' | 'name' | 'kind'> & Partial<Pick<Token, 'createdBy'>>);
 
 /** Options of `flags.as`. */
 export interface ActorOptions {

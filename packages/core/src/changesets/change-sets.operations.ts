@@ -68,7 +68,7 @@ export async function prepareAll(
       meter.add('input' in change ? change.input : undefined);
       return prepareOperation(engine, change);
     };
-    prepared.push({ ...(await locateRefusals(path, prepare, '/input')), op, ifRevision, path });
+    prepared.push({ op, ...(await locateRefusals(path, prepare, '/input')), ifRevision, path });
   }
   return prepared;
 }
@@ -86,7 +86,7 @@ export async function commitSet(
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A change of a set or of a proposal. Its input is not validated yet. */
+/** A change of a set or of a change request. Its input is not validated yet. */
 export interface ProposableChange {
   readonly op: string;
   readonly ref?: unknown;
@@ -107,7 +107,11 @@ function readChanges(changes: unknown, operations: readonly OperationName[]): re
   }
   const issues: ErrorDetail[] = [];
   const read = changes.flatMap((change: unknown, index) => {
-    const found = findIssues(change, operations, `/changes/${index}`);
+    const path = `/changes/${index}`;
+    const found = findIssues(change, operations, path);
+    if (changes.length > 1 && operationOf(Object(change).op)?.isInRequests === 'alone') {
+      found.push({ message: `must be the only change, because it is ${Object(change).op}`, path: `${path}/op` });
+    }
     if (issues.length < LIMITS.issues) issues.push(...found);
     return found.length > 0 ? [] : [{ ...(change as ProposableChange) }];
   });
@@ -115,7 +119,7 @@ function readChanges(changes: unknown, operations: readonly OperationName[]): re
   return read;
 }
 
-function findIssues(change: unknown, operations: readonly OperationName[], path: string): readonly ErrorDetail[] {
+function findIssues(change: unknown, operations: readonly OperationName[], path: string): ErrorDetail[] {
   if (!isObject(change)) return [{ message: 'must be an object with the members op, ref and input', path }];
   const { op, ref, ifRevision } = change;
   if (!operations.some((name) => name === op)) {

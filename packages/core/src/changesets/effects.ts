@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { compareCodePoints } from '../base/collections.js';
-import { isSameJson } from '../base/json.js';
+import { canonicalJson, isSameJson } from '../base/json.js';
 import { memoize } from '../base/memoize.js';
 import { paced } from '../base/paced.js';
 import {
@@ -20,7 +20,7 @@ import type { PlannedDocument } from './change-set.types.js';
 import { hashOf } from './repetition.js';
 
 /*
- * What a change set changes for clients: for plans, for the gate of approvals, and for the digest of proposals.
+ * What a change set changes for clients: for plans, for the gate of approvals, and for the digest of change requests.
  */
 
 /** The flags and segments that a set does not change. */
@@ -78,13 +78,16 @@ export async function findEffects(
 }
 
 /**
- * Returns a SHA-256 of effects: of what clients receive of each flag, before and after. It is equal for equal effects,
- * whatever else the documents contain.
+ * Returns the SHA-256 of effects: of the canonical JSON of a list with what clients receive of each flag, before and
+ * after. It is equal for equal effects, whatever else the documents contain.
+ *
+ * @param others further items of the list
  */
 export async function digestEffects(
   replica: EffectReplica,
   documents: readonly PlannedState[],
   effects: readonly FlagEffect[],
+  others: readonly unknown[] = [],
 ): Promise<string> {
   const states = statesOf({ replica }, documents);
   const segment = shareHashes(segmentsIn(replica, states));
@@ -92,14 +95,20 @@ export async function digestEffects(
     describeIn(environment, { states, segment, share: shareHashes }),
   );
   const hash = createHash('sha256');
+  let separator = '[';
+  const add = (item: unknown) => {
+    hash.update(`${separator}${canonicalJson(item)}`);
+    separator = ',';
+  };
   for await (const { environment, project, flag: name } of paced(effects)) {
     const describe = (side: Side) => {
       const flag = states.flag(name, side);
       return describeFor(environment)(flag?.project === project ? flag : undefined, side);
     };
-    hash.update(hashOf([environment, project, name, describe('before'), describe('after')]));
+    add({ environment, project, flag: name, before: describe('before'), after: describe('after') });
   }
-  return hash.digest('base64url');
+  others.forEach(add);
+  return hash.update(separator === '[' ? '[]' : ']').digest('base64url');
 }
 
 /** Returns what clients see of a parent or a segment on one side of the change. */

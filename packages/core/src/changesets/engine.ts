@@ -1,13 +1,14 @@
-import type { NeededApproval } from '../approvals/proposal.js';
 import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
 import type { OwnConsumers } from '../consumers/consumer-runner.js';
 import type { ConsumerEngine } from '../consumers/consumers.operations.js';
-import type { Actor, CommittedDocuments, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
+import type { GatedEffect, NeededApproval, RequestSummary } from '../features/change-requests/change-request.js';
 import type { Validators } from '../input-schemas.js';
+import type { DueRunner } from '../kernel/due/runner.js';
 import type { EvaluationEngine } from '../replica/evaluation.operations.js';
 import type { RolloutClock } from '../rollouts/rollout.js';
-import type { ScheduleClock, ScheduleEnd } from '../schedules/schedule.js';
+import type { Documents } from '../storage/documents.js';
 import type { TokenVerifier } from '../tokens/token.js';
 import type { ReportEngine } from '../usage/report.operations.js';
 import type { UsageEngine } from '../usage/usage-over-time.operations.js';
@@ -23,8 +24,8 @@ export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngin
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
   readonly gate: ApprovalGate;
-  readonly proposals: ProposalTracker;
-  readonly schedules: ScheduleClock;
+  readonly due: DueRunner;
+  readonly dueRequests: DueRequestClock;
   readonly consumers: OwnConsumers;
   readonly rollouts: RolloutClock;
   /** Stops everything, and closes the storage. */
@@ -51,6 +52,15 @@ export interface ChangeSetWriter {
   readonly plan: (changes: readonly PreparedChange[], context: SetContext) => Promise<DecidedSet>;
   /** Whether a set is committed already. Rejects with `id_taken` if another set has its id. */
   readonly isCommitted: (context: SetContext) => Promise<boolean>;
+  /**
+   * Deletes documents whose events remain, in one commit without events. If another process changes one of them meanwhile,
+   * none is deleted.
+   */
+  readonly prune: <State>(
+    documents: Documents<State>,
+    ids: readonly string[],
+    isOld: (state: State) => boolean,
+  ) => Promise<void>;
 }
 
 /** Decides which sets need approval. It is above the change sets, so the writer gets it. */
@@ -65,25 +75,23 @@ export interface ApprovalGate {
    */
   readonly enter: (unit: ChangeSetUnit, isFirst: boolean) => Promise<void>;
   /**
-   * Called after {@link enter}. Resolves to whether an approval is missing and bypassed. Rejects with `approval_required`,
-   * or as the approval of the context.
+   * Called after {@link enter}. Rejects with `approval_required`. Resolves to whether the
+   * set lacks an approval, and bypasses it.
    */
-  readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass' | 'approval'>) => Promise<boolean>;
-  /** Returns the approval that a decided set needs; undefined if it needs none. */
-  readonly findNeeded: (decided: DecidedSet) => Promise<NeededApproval | undefined>;
+  readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass'>) => Promise<boolean>;
+  /** Returns the approval that a decided set needs; null if it needs none. */
+  readonly findApproval: (decided: DecidedSet) => Promise<NeededApproval | null>;
+  /** Returns what a decided set does in protected environments, and the approval that it needs. */
+  readonly describe: (decided: DecidedSet) => Promise<GatedEffect>;
 }
 
-/** Whether a set has the approval that it needs. May throw a refusal of its own. */
-export type SetApproval = (needed: NeededApproval) => Awaitable<boolean>;
+/** Returns why a set lacks the approval that it needs; undefined: it has it. */
+export type SetApproval = (found: GatedEffect) => string | undefined;
 
-/** The proposals, as far as schedules need to know them. They are above the schedules, so the engine has them. */
-export interface ProposalTracker {
-  /** Returns the approval of the set that applies a proposal, and makes the commit expect the proposal as it is. */
-  approvalOf(unit: Pick<UnitOfWork, 'read'>, proposal: string): Promise<SetApproval>;
-  /** Ends the proposal of a schedule in the commit that ends the schedule, or makes it `approved` again. */
-  follow(unit: UnitOfWork, proposal: string, end: ScheduleEnd): Promise<void>;
-  /** Lapses proposals whose time has passed. */
-  run(): Promise<void>;
+/** The change requests that are due by time, as far as operations need to know them. */
+export interface DueRequestClock {
+  /** A request was decided on this node. */
+  expect(request: RequestSummary): void;
 }
 
 /** A context that may lack an actor. */
@@ -106,14 +114,14 @@ export interface SetContext extends Actor {
   /** What has caused the set, if it was not its actor's call. Its events tell it. */
   readonly origin?: string | undefined;
   /**
-   * Called after every decision of the changes, to write what ends with the set, such as the schedule that it applies.
-   * An error refuses the set.
+   * Called after every decision of the changes, to write what ends with the set, such as the change request that it
+   * applies. Returns the approval of the set, if it has one. An error refuses the set.
    */
-  readonly conclude?: ((unit: ChangeSetUnit, set: SetIdentity) => Awaitable<void>) | undefined;
-  /** Why the set does not wait for an approval that it needs. Without effect on a set that needs none. */
+  readonly finishSet?:
+    | ((unit: ChangeSetUnit, by: Actor, set: SetIdentity) => Awaitable<SetApproval | undefined>)
+    | undefined;
+  /** Why the set does not wait for an approval that it lacks. */
   readonly bypass?: string | undefined;
-  /** Called after every decision that needs approval, before its commit. Absent: the set has no approval. */
-  readonly approval?: SetApproval | undefined;
   /** Called after every decision, before its commit. */
   readonly authorize?: AuthorizeChanges | undefined;
 }
@@ -140,4 +148,6 @@ export interface CommittedSet {
 export interface DecidedSet {
   readonly unit: ChangeSetUnit;
   readonly writes: readonly DocumentChange[];
+  /** Called if it needs approval, before its commit. Absent: it has none. */
+  readonly approval?: SetApproval | undefined;
 }

@@ -1,7 +1,7 @@
-import { policyOperations } from '../approvals/policy.operations.js';
 import type { Awaitable } from '../base/common.types.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
 import type { Operation } from '../engine/operation.js';
+import { policyOperations } from '../features/change-requests/policy.operations.js';
 import { dependencyOperations } from '../flags/dependencies.operations.js';
 import { flagOperations } from '../flags/flag.operations.js';
 import { strategyOperations } from '../flags/strategies.operations.js';
@@ -11,6 +11,7 @@ import { memberOperations } from '../projects/members.operations.js';
 import { projectOperations } from '../projects/project.operations.js';
 import { segmentOperations } from '../segments/segment.operations.js';
 import { tokenOperations } from '../tokens/token.operations.js';
+import { undoOperations } from './undo.js';
 
 /** Every operation that changes documents. */
 const OPERATIONS = {
@@ -22,6 +23,7 @@ const OPERATIONS = {
   ...segmentOperations,
   ...tokenOperations,
   ...policyOperations,
+  ...undoOperations,
 } satisfies Readonly<Record<string, { readonly input?: keyof Validators }>>;
 
 type Operations = typeof OPERATIONS;
@@ -73,8 +75,10 @@ export const CHANGE_OPERATIONS = [...BY_NAME].flatMap(([name, { isInSets }]) =>
   isInSets ? [name as ChangeOperationName] : [],
 );
 
-/** The operations that a proposal may contain. */
-export const PROPOSAL_OPERATIONS: readonly OperationName[] = [...CHANGE_OPERATIONS, 'setApprovalPolicy'];
+/** The names of the operations that a change request may contain. */
+export const REQUEST_OPERATIONS = [...BY_NAME].flatMap(([name, { isInSets, isInRequests }]) =>
+  isInSets || isInRequests ? [name as OperationName] : [],
+);
 
 /** A call of an operation. */
 interface OperationCall {

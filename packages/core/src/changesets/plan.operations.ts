@@ -18,16 +18,20 @@ import type {
   PreviewedEvaluation,
   PreviewQuery,
 } from './change-set.types.js';
-import { planDocuments } from './change-sets.operations.js';
+import { planDocuments, prepareAll } from './change-sets.operations.js';
 import { affectedFlags, effectsOf, type PlannedState, type Side, type States, statesOf } from './effects.js';
-import type { ChangeEngine } from './engine.js';
+import type { ChangeEngine, DecidedSet } from './engine.js';
+import { toPlannedDocuments } from './planned.js';
 
 export async function plan(engine: ChangeEngine, changes: readonly Change<string>[]): Promise<ChangePlan> {
-  return withEffects(engine, await planDocuments(engine, changes));
+  return planOf(engine, await engine.plan(await prepareAll(engine, changes)));
 }
 
-export async function withEffects(engine: ChangeEngine, documents: readonly PlannedDocument[]): Promise<ChangePlan> {
-  return { documents, effects: await effectsOf(engine, documents) };
+/** Returns a decided set as a plan. */
+export async function planOf(engine: ChangeEngine, decided: DecidedSet): Promise<ChangePlan> {
+  const documents = toPlannedDocuments(decided);
+  const effects = await effectsOf(engine, documents);
+  return { documents, effects, approval: await engine.gate.findApproval(decided) };
 }
 
 /** Validates a query from an untyped caller. Contexts may have any members. */

@@ -107,13 +107,13 @@ export function readChangeSetId(id: unknown): string {
   throw invalidInput([{ message: 'must be a UUID', path: '/id' }]);
 }
 
-/** Returns an id that follows from the id of a change set or a schedule, so that a repeated call makes the same one. */
+/** Returns an id that follows from the id of a change set or a change request, so that a repeated call makes the same one. */
 function deriveId(changeSet: string, name: string): string {
   // As bytes, because the package accepts only some versions of UUIDs as text.
   return nameBasedId(name, Buffer.from(changeSet.replaceAll('-', ''), 'hex'));
 }
 
-/** Returns the engine with ids that follow from the id of a change set or a schedule. */
+/** Returns the engine with ids that follow from the id of a change set or a change request. */
 export function withDerivedIds<E extends { readonly newId: () => string }>(engine: E, changeSet: string): E {
   let count = 0;
   const newId = () => deriveId(changeSet, `${count++}`);

@@ -1,14 +1,15 @@
-import type { Awaitable, ChangeContext } from '../base/common.types.js';
+import type { Awaitable, ChangeContext, Person } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { CommittedDocuments, PreparedChange } from '../engine/engine.js';
-import type { ReferenceMember } from '../engine/operation.js';
+import type { CallOperation, ReferenceMember } from '../engine/operation.js';
 import { FlagsError } from '../errors.js';
+import type { Validators } from '../input-schemas.js';
 import { hasHistory } from '../kinds.js';
 import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { Token } from '../tokens/token.types.js';
-import type { ActorOptions, AuthorizeChanges, Person } from './change-set.types.js';
+import type { ActorOptions, AuthorizeChanges, GivenActor } from './change-set.types.js';
 import { bypassing } from './change-set-writer.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
 import {
@@ -56,6 +57,28 @@ export function run<Result>(
   return engine.lifetime.track(async () => {
     assertArguments(given);
     return operation(engine);
+  });
+}
+
+/** An operation that runs itself, by its name. */
+type Calls = Readonly<Record<string, CallOperation<never, never, never, unknown, ChangeEngine>>>;
+type CallOf<Row> =
+  Row extends CallOperation<infer Ref, infer Input, infer Context, infer Result, ChangeEngine>
+    ? { readonly ref: Ref; readonly input: Input; readonly context: Context; readonly result: Result }
+    : never;
+
+/** Runs a method whose operation runs itself. */
+export function call<Rows extends Calls, Name extends keyof Rows & string>(
+  flags: WithEngine,
+  rows: Rows,
+  op: Name,
+  given: Omit<CallOf<Rows[Name]>, 'result'>,
+): Promise<CallOf<Rows[Name]>['result']> {
+  const row = rows[op] as CallOperation<unknown, unknown, unknown, CallOf<Rows[Name]>['result'], ChangeEngine>;
+  const { ref, input, context } = given as { readonly [Member in keyof typeof given]: unknown };
+  return run(flags, { op: row.method, members: row.ref, ref, options: context }, async (engine) => {
+    const valid = row.input === undefined ? input : engine.validate[row.input as keyof Validators](input);
+    return row.run(engine, { ref, input: valid, context });
   });
 }
 
@@ -134,7 +157,7 @@ export async function commitPrepared(
   return { prepared, documents: await commitOne(engine, prepared, toContext(context, hash)) };
 }
 
-/** The history keeps no tokens, because their secrets are shown once, and no schedules. */
+/** The history keeps no tokens, because their secrets are shown once. */
 export function cannotBeRepeated(op: string): Error {
   const message = `is not supported for ${op}`;
   return invalidInput([
@@ -198,28 +221,35 @@ function readBypass(given: unknown, reason: string | undefined): string {
   return bypass;
 }
 
+/** Throws `invalid_input` for the bypass of an operation that no approval can concern, or that waits for approval. */
+export function refuseBypass(context: unknown): void {
+  const { bypassApproval } = Object(context) as { readonly bypassApproval?: unknown };
+  if (bypassApproval === undefined) return;
+  const message = 'is not supported here: make the change itself with it, without a change request';
+  throw invalidInput([{ message, path: '/bypassApproval' }]);
+}
+
 /** The actor of changes: a name, and the API token if the actor uses one. */
 export interface ActorIdentity {
   /** Not validated yet: the first change validates it. */
   readonly name: unknown;
   readonly token?: Pick<Token, 'id' | 'kind'>;
-  /** The id of the person. */
-  readonly userId?: string;
+  /** The person, or the one who created the token. Absent for the instance itself. */
+  readonly person?: Person | undefined;
   readonly authorize?: AuthorizeChanges | undefined;
 }
 
 /** Converts an actor's name or an API token to an identity. */
-export function toIdentity(
-  actor: string | Person | Pick<Token, 'id' | 'name' | 'kind'>,
-  options: ActorOptions | undefined,
-): ActorIdentity {
+export function toIdentity(actor: GivenActor, options: ActorOptions | undefined): ActorIdentity {
   const authorize = options === undefined ? undefined : readAuthorize(options);
-  if (typeof actor !== 'object' || actor === null) return { name: actor, authorize };
+  if (typeof actor !== 'object' || actor === null) return { name: actor, person: { name: actor }, authorize };
   const { name } = actor;
+  if ('kind' in actor && typeof actor.kind === 'string' && typeof actor.id === 'string') {
+    const { id, kind, createdBy } = actor;
+    return { name, token: { id, kind }, person: createdBy ?? undefined, authorize };
+  }
   const id = readPersonId(actor.id);
-  if (id === undefined) return { name, authorize };
-  const kind = 'kind' in actor ? actor.kind : undefined;
-  return typeof kind === 'string' ? { name, token: { id, kind }, authorize } : { name, userId: id, authorize };
+  return { name, person: id === undefined ? { name } : { name, id }, authorize };
 }
 
 /**
@@ -274,7 +304,7 @@ function bothOf(
 /** Adds the engine's actor and its check to the context of a change set, unless the context has its own. */
 function attribute(
   context: UnattributedContext | undefined,
-  { name, token, userId, authorize }: ActorIdentity,
+  { name, token, person: own, authorize }: ActorIdentity,
 ): SetContext {
   const actor: unknown = context?.actor ?? name;
   const actorToken = context?.actor === undefined ? token : undefined;
@@ -284,7 +314,7 @@ function attribute(
   if (context?.bypass !== undefined && actorToken) {
     throw new FlagsError('forbidden', 'API tokens cannot bypass approval; ask a person to make the change.');
   }
-  const actorId = context?.actor === undefined ? userId : undefined;
-  const attributed = { authorize, actor, ...(actorToken && { actorToken }), ...(actorId !== undefined && { actorId }) };
+  const person = context?.actor === undefined ? own : { name: actor };
+  const attributed = { authorize, actor, ...(actorToken && { actorToken }), ...(person && { person }) };
   return context ? { ...attributed, ...context, actor } : attributed;
 }

@@ -1,25 +1,12 @@
 import type { ChangeSetRef } from '../base/common.types.js';
-import { paced } from '../base/paced.js';
-import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
-import { KINDS_WITH_HISTORY, kindOf } from '../kinds.js';
-import {
-  type LoggedDocument,
-  type LoggedSet,
-  listLaterSets,
-  readLoggedDocuments,
-  readSet,
-  toChangeSet,
-} from '../log/change-set-log.js';
 import type { ChangeSet } from '../log/history.types.js';
-import type { DocumentKey } from '../storage/port.js';
 import type { ChangePlan, ChangePreview, PreviewQuery, UndoOptions } from './change-set.types.js';
 import { commitSet, planPrepared } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
-import { previewPlanned, withEffects } from './plan.operations.js';
+import { planOf, previewPlanned } from './plan.operations.js';
 import { ChangesHash } from './repetition.js';
-import { type Restoration, restoreDocuments } from './restore.operations.js';
 import { toContext } from './run-operation.js';
+import { prepareUndo } from './undo.js';
 
 export async function undoChangeSet(
   engine: ChangeEngine,
@@ -37,7 +24,7 @@ export async function planUndo(
   ref: ChangeSetRef,
   options: Pick<UndoOptions, 'authorize'> = {},
 ): Promise<ChangePlan> {
-  return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, ref, options)]));
+  return planOf(engine, await engine.plan([await prepareUndo(engine, ref, options)]));
 }
 
 export function previewUndo(
@@ -46,81 +33,4 @@ export function previewUndo(
   query: PreviewQuery & Pick<UndoOptions, 'authorize'>,
 ): Promise<ChangePreview> {
   return previewPlanned(engine, query, async () => planPrepared(engine, [await prepareUndo(engine, ref, query)]));
-}
-
-async function prepareUndo(
-  engine: ChangeEngine,
-  { changeSet: id }: ChangeSetRef,
-  { authorize }: Pick<UndoOptions, 'authorize'>,
-): Promise<PreparedChange> {
-  const set = await readSet(engine.storage, id);
-  await authorize?.(toChangeSet(set));
-  const changed = await readLoggedDocuments(engine.storage, set);
-  const subject = changed[0]?.key;
-  if (!subject) {
-    const why = kindOf(set.events[0]?.subject.kind ?? '')?.cannotUndo ?? 'documents that cannot be undone.';
-    throw new FlagsError('undo_conflict', `The change set ${id} changed only ${why}`);
-  }
-  const decide = async (unit: UnitOfWork) => {
-    const restorations = await mergeAll(engine, unit, { set, changed });
-    await restoreDocuments(unit, restorations).catch((error: unknown) => {
-      throw toConflict(id, error);
-    });
-  };
-  return { subject, decide, result: () => undefined };
-}
-
-interface ReadSet {
-  readonly set: LoggedSet;
-  readonly changed: readonly LoggedDocument[];
-}
-
-/** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */
-async function mergeAll(engine: ChangeEngine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restoration[]> {
-  const conflicts: Conflict[] = [];
-  const restorations: Restoration[] = [];
-  for (const { documents, restorer } of KINDS_WITH_HISTORY) {
-    const { kind } = documents;
-    for await (const { key, before, after } of paced(changed.filter(({ key }) => key.kind === kind))) {
-      const now = (await unit.read<unknown>(documents, key.id))?.state;
-      const versions = { before, after, now };
-      const merged = restorer.merge(versions);
-      if (merged.conflicts.length > 0) conflicts.push({ key, paths: merged.conflicts });
-      restorer.assertMergeable?.(engine, versions, merged.target);
-      restorations.push({ kind, id: key.id, target: merged.target });
-    }
-  }
-  if (conflicts.length > 0) throw await conflictError(engine, set, conflicts);
-  return restorations;
-}
-
-/** Parts of a document that the set has changed, and that have changed again since. */
-interface Conflict {
-  readonly key: DocumentKey;
-  readonly paths: readonly string[];
-}
-
-async function conflictError(
-  { storage }: ChangeEngine,
-  set: LoggedSet,
-  conflicts: readonly Conflict[],
-): Promise<FlagsError> {
-  const details: ErrorDetail[] = [];
-  for (const conflict of conflicts) {
-    const { kind, id } = conflict.key;
-    for (const { set: later, path } of await listLaterSets(storage, set, conflict)) {
-      const [{ actor, at }] = later.events;
-      const message = `The change set ${later.id} of ${actor} at ${at} changed this part.`;
-      details.push({ message, path: `/${kind}/${id}${path}` });
-    }
-  }
-  const message = `The change set ${set.id} cannot be undone, because later change sets changed the same parts; undo those first.`;
-  return new FlagsError('undo_conflict', message, details.length > 0 ? details : undefined);
-}
-
-/** Converts refusals such as a missing reference or a taken name: a later change has made the undo impossible. */
-function toConflict(id: string, error: unknown): unknown {
-  if (!isFlagsError(error) || !/_not_found$|_exists$/.test(error.code)) return error;
-  const message = `The change set ${id} can no longer be undone: ${error.message}`;
-  return new FlagsError('undo_conflict', message, undefined, { cause: error });
 }

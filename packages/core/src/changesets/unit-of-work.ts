@@ -4,7 +4,7 @@ import type { DomainEvent } from '../base/domain-event.js';
 import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { assertText } from '../base/validator.js';
-import type { UnitOfWork } from '../engine/engine.js';
+import type { Recorded, UnitOfWork } from '../engine/engine.js';
 import { describeEvent } from '../kinds.js';
 import type { WrittenDocument } from '../log/checkpoints.js';
 import {
@@ -13,6 +13,7 @@ import {
   type Documents,
   nameOf,
   type Read,
+  type RecordedDocuments,
   toVersioned,
   type Versioned,
 } from '../storage/documents.js';
@@ -42,7 +43,7 @@ interface Entry {
 }
 
 interface PendingWrite {
-  documents: Documents<unknown> & Partial<Pick<Aggregate<unknown, DomainEvent>, 'summarize'>>;
+  documents: Documents<unknown> & Partial<Pick<RecordedDocuments<unknown>, 'summarize'>>;
   readonly events: DomainEvent[];
   eventBytes: number;
   /** The stored revision; after the commit the new one. */
@@ -133,6 +134,19 @@ export class ChangeSetUnit implements UnitOfWork {
     const { pending } = this.pendingOf(entry, documents as Documents<never>);
     pending.state = state;
     pending.isChanged = true;
+  }
+
+  async record<State, Event extends DomainEvent>(
+    documents: RecordedDocuments<State>,
+    id: string,
+    { next, event, op = this.op }: Recorded<State, Event>,
+  ): Promise<void> {
+    const entry = this.entryOf(documents.kind, id);
+    await this.load(entry);
+    const { key, pending } = this.pendingOf(entry, documents as Documents<never>);
+    pending.isChanged = true;
+    pending.state = next;
+    this.append(pending, { subject: key, project: documents.projectOf(next), event, op });
   }
 
   async remove<State>(documents: Documents<State>, id: string): Promise<void> {
@@ -295,13 +309,18 @@ export class ChangeSetUnit implements UnitOfWork {
       const after = aggregate.evolve(before, event);
       const known = after ?? before;
       pending.state = after;
-      pending.events.push(event);
       const project = known === undefined ? null : aggregate.projectOf(known);
-      this.events.push({ subject: key, project, event, op: this.op });
-      const bytes = Buffer.byteLength(JSON.stringify([event.data, event.before]));
-      pending.eventBytes += bytes;
-      this.addBytes(bytes, undefined);
+      this.append(pending, { subject: key, project, event, op: this.op });
     }
+  }
+
+  private append(pending: PendingWrite, recorded: RecordedEvent): void {
+    const { event } = recorded;
+    pending.events.push(event);
+    this.events.push(recorded);
+    const bytes = Buffer.byteLength(JSON.stringify([event.data, event.before]));
+    pending.eventBytes += bytes;
+    this.addBytes(bytes, undefined);
   }
 
   /** Refuses the set as soon as it exceeds the limit. */

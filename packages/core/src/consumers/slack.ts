@@ -1,8 +1,8 @@
-import { APPROVAL_POLICY } from '../approvals/policy.js';
 import { groupBy } from '../base/collections.js';
 import { compareStates } from '../base/parts.js';
 import { UNPRINTABLE } from '../base/printable.js';
 import { shorten } from '../errors.js';
+import { APPROVAL_POLICY } from '../features/change-requests/policy.js';
 import { ALL_KINDS, type EventType } from '../kinds.js';
 import { compareByEvents } from '../log/differences.js';
 import type { FlagsEvent } from '../log/event.types.js';
@@ -84,7 +84,7 @@ function describeEvent(event: FlagsEvent): readonly string[] {
   return lines.length > 0 ? lines : [type.replaceAll('-', ' ')];
 }
 
-/** People know a segment and a token by name. A schedule and a rollout have none. The settings are one document. */
+/** People know a segment and a token by name. A change request and a rollout have none. The settings are one document. */
 function documentOf({ type, flag, project, data, before }: FlagsEvent): { readonly kind: string; readonly id: string } {
   const kind = ALL_KINDS.find(({ documents }) => type in documents.events)?.documents.kind ?? 'document';
   const { name, id } = Object(data ?? before) as { readonly name?: unknown; readonly id?: unknown };

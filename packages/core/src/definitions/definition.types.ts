@@ -1,5 +1,6 @@
 import type { ChangeContext } from '../base/common.types.js';
 import type { PartDifference } from '../base/parts.js';
+import type { NeededApproval } from '../features/change-requests/change-request.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
 import type { OwnStrategyInput } from '../flags/strategy.types.js';
@@ -119,6 +120,8 @@ export interface ImportResult {
   readonly differences: readonly ImportedDifference[];
   /** The changes that clients would see, as in the plan of a change set. Only in a dry run. */
   readonly effects?: readonly FlagEffect[];
+  /** The approval that the import needs; null if it needs none. Only in a dry run. */
+  readonly approval?: NeededApproval | null;
 }
 
 /** The change of one document in an import. */

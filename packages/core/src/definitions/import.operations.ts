@@ -3,9 +3,10 @@ import { paced } from '../base/paced.js';
 import { compareStates } from '../base/parts.js';
 import { invalidInput, locateRefusals } from '../base/validator.js';
 import type { AuthorizeChanges, PlannedDocument } from '../changesets/change-set.types.js';
-import { effectsOf, type PlannedState } from '../changesets/effects.js';
+import type { PlannedState } from '../changesets/effects.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { toPlannedDocuments, toPlannedEvent } from '../changesets/planned.js';
+import { planOf } from '../changesets/plan.operations.js';
+import { toPlannedEvent } from '../changesets/planned.js';
 import { ChangesHash } from '../changesets/repetition.js';
 import { type Restoration, restoreDocuments } from '../changesets/restore.operations.js';
 import { toContext } from '../changesets/run-operation.js';
@@ -54,9 +55,9 @@ export async function importDefinitions(
   });
   const change = toChange(engine, plan);
   if (dryRun) {
-    const documents = toPlannedDocuments(await engine.plan([change], context));
-    const differences = await differencesOf(documents);
-    return { dryRun, changeSet: null, differences, effects: await effectsOf(engine, documents) };
+    const decided = await engine.plan([change], context);
+    const { documents, effects, approval } = await planOf(engine, decided);
+    return { dryRun, changeSet: null, differences: await differencesOf(documents), effects, approval };
   }
   const { id } = await engine.run([change], context);
   return id === null ? { dryRun, changeSet: null, differences: [] } : readImport(engine, id);

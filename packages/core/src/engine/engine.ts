@@ -1,8 +1,8 @@
-import type { Awaitable } from '../base/common.types.js';
+import type { Awaitable, Person, TokenKind } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
-import type { Aggregate, DocumentReader, Documents, Read, Versioned } from '../storage/documents.js';
+import type { Aggregate, DocumentReader, Documents, Read, RecordedDocuments, Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, Vacancy } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
 
@@ -38,8 +38,30 @@ export interface Actor {
   readonly actor: string;
   /** The API token that the actor uses. */
   readonly actorToken?: { readonly id: string; readonly kind: string };
-  /** The id of the person, if the host gives its users ids. */
-  readonly actorId?: string;
+  /** The person who acts, or who created the token. Absent for the instance itself, and if nobody is known. */
+  readonly person?: Person;
+}
+
+/** Who has asked for changes that happen later, or has decided about them: as it is stored. */
+export interface ChangeAuthor extends Person {
+  /** The API token that asked for them. */
+  readonly token?: { readonly id: string; readonly kind: TokenKind };
+  /** The person who created the token. Absent without a token, and if nobody is known. */
+  readonly person?: Person;
+}
+
+export function authorOf({ actor, actorToken, person }: Actor): ChangeAuthor {
+  if (actorToken) {
+    const token = actorToken as NonNullable<ChangeAuthor['token']>;
+    return { name: actor, token, ...(person && { person }) };
+  }
+  return person?.id === undefined ? { name: actor } : { name: actor, id: person.id };
+}
+
+/** Returns an author as the actor of a set. */
+export function actorOf({ name, id, token, person }: ChangeAuthor): Actor {
+  if (token) return { actor: name, actorToken: token, ...(person && { person }) };
+  return { actor: name, person: { name, ...(id !== undefined && { id }) } };
 }
 
 /** A change with a valid input, ready to be decided any number of times. */
@@ -52,7 +74,7 @@ export interface PreparedChange<Result = unknown> {
   /** A JSON Pointer to the change in the caller's input, which refusals name. Absent for a single operation. */
   readonly path?: string;
   /** The operation, which the planned events name. Absent for an undo and an import. */
-  readonly op?: string;
+  readonly op?: string | undefined;
   /**
    * Decides the change, and writes to the unit. Runs again after a conflict, so the preparation must create times and
    * ids.
@@ -63,6 +85,14 @@ export interface PreparedChange<Result = unknown> {
    * the documents as they were then, without a decision: the result must not depend on what `decide` has found.
    */
   readonly result: (committed: CommittedDocuments) => Awaitable<Result>;
+}
+
+/** The new state of a document, and the event that tells of it. */
+export interface Recorded<State, Event extends DomainEvent> {
+  readonly next: State;
+  readonly event: Event;
+  /** The operation whose permission the event needs. Default: that of the change. */
+  readonly op?: string | undefined;
 }
 
 /** The documents after a set. */
@@ -92,7 +122,13 @@ export interface UnitOfWork extends DocumentReader, CommittedDocuments {
   ): Awaitable<void>;
   /** Writes an index document: it has no events, and indexes or guards other documents. */
   put<State>(documents: Documents<State>, id: string, state: State): Promise<void>;
-  /** Deletes an index document, if it exists. */
+  /** Writes a document that holds more than its events tell, and the event of the change. */
+  record<State, Event extends DomainEvent>(
+    documents: RecordedDocuments<State>,
+    id: string,
+    change: Recorded<State, Event>,
+  ): Promise<void>;
+  /** Deletes a document without an event, if it exists. */
   remove<State>(documents: Documents<State>, id: string): Promise<void>;
   /**
    * Gives a document a new revision, if it exists. Concurrent changes that have read the document then conflict, so

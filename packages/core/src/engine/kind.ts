@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../base/domain-event.js';
 import { isObject } from '../base/json.js';
 import { memberOf, mergeStates } from '../base/parts.js';
-import type { Aggregate } from '../storage/documents.js';
+import type { Aggregate, RecordedDocuments } from '../storage/documents.js';
 
 /*
  * A kind of document is described once, in its `*.kind.ts`: how events become its state, and what each of its events is
@@ -61,8 +61,8 @@ export interface MergedVersions<State> {
   readonly conflicts: readonly string[];
 }
 
-/** A kind of document that events change. */
-export interface Kind<State, Event extends DomainEvent> extends Aggregate<State, Event> {
+/** A kind of document whose events do not tell all of it: changes write both. */
+export interface RecordedKind<State, Event extends DomainEvent> extends RecordedDocuments<State> {
   readonly events: EventDescriptions<Event>;
   /** How to make a document smaller, for refusals. */
   readonly smaller: string;
@@ -71,6 +71,9 @@ export interface Kind<State, Event extends DomainEvent> extends Aggregate<State,
   /** The replica keeps these documents in memory, for evaluation. */
   readonly isInMemory?: true;
 }
+
+/** A kind of document that events change. */
+export interface Kind<State, Event extends DomainEvent> extends RecordedKind<State, Event>, Aggregate<State, Event> {}
 
 /** A part that is added, replaced or removed as a whole. */
 export function wholePart(

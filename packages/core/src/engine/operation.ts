@@ -12,9 +12,8 @@ export const REFERENCE_MEMBERS = {
   application: 'string',
   consumer: 'string',
   changeSet: 'string',
-  schedule: 'string',
   rollout: 'string',
-  proposal: 'string',
+  changeRequest: 'string',
   'project?': 'string',
   'strategy?': 'string',
   'strategies?': 'object',
@@ -31,9 +30,8 @@ export const STRATEGY = ['project', 'flag', 'environment', 'strategy'] as const;
 export const SEGMENT = ['segment'] as const;
 export const TOKEN = ['token'] as const;
 export const CHANGE_SET = ['changeSet'] as const;
-export const SCHEDULE = ['schedule'] as const;
 export const ROLLOUT = ['rollout'] as const;
-export const PROPOSAL = ['proposal'] as const;
+export const CHANGE_REQUEST = ['changeRequest'] as const;
 
 /**
  * An operation that changes documents, described once. The arguments' checks, the repetition of calls, and the
@@ -46,6 +44,8 @@ export interface Operation<Ref, Input, Result, Needed = Engine> {
   readonly input?: string;
   /** Whether change sets may contain it. */
   readonly isInSets: boolean;
+  /** A change request may contain it although change sets may not: among other changes, or only `alone`. */
+  readonly isInRequests?: true | 'alone';
   /** Creates ids and times once, from a valid input. The caller may change the input afterwards, so copy it. */
   readonly prepare: (engine: Needed, ref: Ref, input: Input) => Awaitable<PreparedChange<Result>>;
 }
@@ -66,4 +66,20 @@ export function singleOperation<Ref, Input, Result, const Name extends string = 
   row: Row<Ref, Input, Result, Name, Needed>,
 ) {
   return { ...row, isInSets: false } as const satisfies Operation<Ref, Input, Result, Needed>;
+}
+
+/**
+ * An operation that is not one prepared change: a read, or a change of several documents that decides by itself what it
+ * commits.
+ */
+export interface CallOperation<Ref, Input, Context, Result, Needed> {
+  /** The method of `Flags`, for messages. */
+  readonly method: string;
+  readonly ref: readonly ReferenceMember[];
+  /** The name of the schema of the input. Absent: there is no input. */
+  readonly input?: string;
+  readonly run: (
+    engine: Needed,
+    call: { readonly ref: Ref; readonly input: Input; readonly context: Context },
+  ) => Promise<Result>;
 }

@@ -278,11 +278,11 @@ export interface EvaluationStatus {
    */
   readonly dropped?: { readonly names: number; readonly reports: number; readonly usage?: number };
   /**
-   * The pending schedules, as this process last saw them; `overdue` have been due for more than ten seconds. `unguarded`
-   * counts the rollouts that wait for a process with `rolloutGuard`, because this one has none. Only with
-   * `runSchedules: true`.
+   * The change requests with a time and the rollouts that wait, as this process last saw them; `overdue` have been due for
+   * more than ten seconds. `unguarded` counts the rollouts that wait for a process with `due.guard`, because this one has
+   * none. Absent with `due: { run: false }`.
    */
-  readonly schedules?: { readonly pending: number; readonly overdue: number; readonly unguarded: number };
+  readonly due?: { readonly pending: number; readonly overdue: number; readonly unguarded: number };
   /**
    * The consumers that this process runs now; `failing` ones repeat events, because their handler has thrown. Only after
    * `consume`. `listConsumers` has their errors, also those of other processes.

@@ -51,27 +51,6 @@ export function hiddenToReview(hiddenEffects: number, { reviewIn }: ReviewScope)
   return reviewIn?.length === 0 ? 0 : hiddenEffects;
 }
 
-/** The environments of a change that need approval, and how many people must approve it. */
-export interface NeededApprovals {
-  readonly environments: readonly string[];
-  readonly required: number;
-}
-
-/**
- * Returns the approvals that the effects of a change need by a policy; undefined if they need none. The service decides:
- * it also knows the effects that the caller may not read.
- */
-export function approvalsFor(
-  effects: readonly Pick<FlagEffect, 'environment' | 'before' | 'after'>[],
-  policy: { readonly environments: Readonly<Record<string, { readonly required: number }>> },
-): NeededApprovals | undefined {
-  const guarded = new Set(effects.filter((effect) => !isFreeOfApproval(effect)).map(({ environment }) => environment));
-  const needed = Object.entries(policy.environments).filter(([name]) => guarded.has(name));
-  if (needed.length === 0) return undefined;
-  const required = Math.max(...needed.map(([, approval]) => approval.required));
-  return { environments: needed.map(([name]) => name), required };
-}
-
 /** Returns whether an effect needs no approval in any environment: switching a flag off is free. */
 export function isFreeOfApproval({ before, after }: Pick<FlagEffect, 'before' | 'after'>): boolean {
   return after === 'off' && before !== 'off';

@@ -20,7 +20,7 @@ export interface FlagsEvent {
   readonly changeSet: string;
   /** The reason of the change set; null without one. */
   readonly reason: string | null;
-  /** The schedule or the rollout that caused the change set: `schedule/ID`, `rollout/ID`. null for a call. */
+  /** What caused the change set, such as `change-request/ID`. null for a call. */
   readonly origin: string | null;
   readonly project: string | null;
   readonly flag: string | null;

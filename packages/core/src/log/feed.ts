@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Person } from '../base/common.types.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { type Polling, startPolling } from '../base/polling.js';
 import { isFlagsError } from '../errors.js';
@@ -128,11 +129,11 @@ export function toFlagsEvent(event: StoredEvent): FlagsEvent {
   };
 }
 
-/** Removes the hash from the state of a token. */
+/** Removes the hash from the state of a token, and the id of the person who created it: events name people. */
 export function withoutHash(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const { hash: _hash, ...shown } = value as { readonly hash?: unknown };
-  return shown;
+  const { hash: _hash, createdBy, ...shown } = value as { readonly hash?: unknown; readonly createdBy?: Person };
+  return createdBy ? { ...shown, createdBy: { name: createdBy.name } } : shown;
 }
 
 /** The largest number of events per read. */

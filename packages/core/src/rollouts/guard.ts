@@ -1,5 +1,5 @@
 import type { SharedEngine } from '../changesets/engine.js';
-import { askHost } from '../schedules/due.js';
+import { askHost } from '../kernel/due/host.js';
 import { nextAtOf } from './rollout.decide.js';
 import type { RolloutSummary } from './rollout.js';
 import type { GuardAnswer, RolloutGuard } from './rollout.types.js';

@@ -1,6 +1,6 @@
 import type { SetContext } from '../changesets/engine.js';
 import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
-import type { PreparedChange } from '../engine/engine.js';
+import type { Actor, PreparedChange } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import type { ParameterValue, StrategyParameters } from '../evaluation/definitions.types.js';
 import { percentageParameter } from '../evaluation/strategies.js';
@@ -20,8 +20,7 @@ export interface MovingChanges {
   readonly changes: readonly [PreparedChange];
   readonly context: {
     readonly origin: string;
-    readonly conclude: NonNullable<SetContext['conclude']>;
-    readonly approval: NonNullable<SetContext['approval']>;
+    readonly finishSet: NonNullable<SetContext['finishSet']>;
   };
 }
 
@@ -38,7 +37,6 @@ export function prepareMove(
   { op, decide }: { readonly op?: string; readonly decide: (rollout: RolloutState) => Move | undefined },
 ): MovingChanges {
   const subject = { kind: flagDocuments.kind, id: ref.flag };
-  let isApproved = false;
   const change: PreparedChange = {
     subject,
     revisionOf: { kind: rolloutDocuments.kind, id },
@@ -57,18 +55,19 @@ export function prepareMove(
     },
     result: () => undefined,
   };
-  async function conclude(unit: ChangeSetUnit, set: { readonly id: string; readonly at: string }): Promise<void> {
+  async function finishSet(unit: ChangeSetUnit, _: Actor, set: { readonly id: string; readonly at: string }) {
     const { state } = await findRollout(unit.read, id);
     const move = decide(state);
-    isApproved = state.approval !== null && !move?.isEarly;
-    if (!move) return;
+    const isApproved = state.approval !== null && !move?.isEarly;
+    if (!move) return () => (isApproved ? undefined : 'The rollout lacks approval.');
     if (op !== undefined) unit.begin({ op });
     const flagRevision = move.parameter ? await revisionAfter(unit, ref.flag) : state.flagRevision;
     await unit.apply(rolloutDocuments, id, move.events({ ...set, flagRevision }));
+    return () => (isApproved ? undefined : 'The rollout lacks approval.');
   }
   return {
     changes: [change],
-    context: { origin: `${rolloutDocuments.kind}/${id}`, conclude, approval: () => isApproved },
+    context: { origin: `${rolloutDocuments.kind}/${id}`, finishSet },
   };
 }
 

@@ -1,11 +1,11 @@
 import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
+import type { AuthorizeDue } from '../changesets/change-set.types.js';
 import type { SetContext, SharedEngine } from '../changesets/engine.js';
 import type { ConfigurationChange } from '../evaluation/evaluation.types.js';
 import { flagDocuments } from '../flags/flag.kind.js';
-import { askDue, assertAuthor, DAY, isStorageError, pruneEnded, refusalOf } from '../schedules/due.js';
-import type { DueRollouts } from '../schedules/schedule.js';
-import type { AuthorizeDue } from '../schedules/schedule.types.js';
+import { isStorageError, refusalOf } from '../kernel/due/host.js';
+import { askDue, assertAuthor } from '../tokens/author.js';
 import { FlagHasChanged, findEnd } from './changed-flag.js';
 import { RolloutGuards } from './guard.js';
 import * as rules from './rollout.decide.js';
@@ -14,6 +14,8 @@ import { ENDED, OPEN, rolloutDocuments } from './rollout.kind.js';
 import type { GuardAnswer, RolloutGuard } from './rollout.types.js';
 import { type MovingChanges, prepareMove } from './rollout-moves.js';
 import { listRolloutSummaries } from './rollouts.operations.js';
+
+const DAY = 86_400_000;
 
 interface RunnerOptions {
   readonly guard: RolloutGuard | undefined;
@@ -30,7 +32,7 @@ interface RunnerOptions {
  * Takes the steps of rollouts, when the runner of schedules says so. All nodes may try: a step is one commit, which expects
  * the revisions of the rollout and of its flag.
  */
-export class RolloutRunner implements RolloutClock, DueRollouts {
+export class RolloutRunner implements RolloutClock {
   /** The active rollouts, as the last look has found them. */
   private active: readonly RolloutSummary[] = [];
   /** The revision of the flag that each rollout was compared with, by id. */
@@ -189,13 +191,14 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
     const committed = await writer.run([], {
       actor,
       origin: `${rolloutDocuments.kind}/${id}`,
-      async conclude(unit, { at }) {
+      async finishSet(unit, _, { at }) {
         const found = await unit.read(rolloutDocuments, id);
-        if (!found || !rules.isActive(found.state)) return;
+        if (!found || !rules.isActive(found.state)) return undefined;
         const end = await findEnd(unit.read, storage, found.state);
-        if (!end) return;
+        if (!end) return undefined;
         const events = rules.end(found.state, end).events({ id: '', at, flagRevision: found.state.flagRevision });
         await unit.apply(rolloutDocuments, id, events);
+        return undefined;
       },
     });
     return committed.id !== null;
@@ -211,10 +214,13 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
         actor: author.name,
         ...(author.token && { actorToken: author.token }),
         reason: reason ?? undefined,
-        authorize: (planned) => askDue(this.engine, { authorizeDue, author, what: 'rollout' }, planned),
-        async conclude(unit, set) {
+        authorize: (planned) => {
+          const documents = planned.documents.filter(({ kind }) => kind !== rolloutDocuments.kind);
+          return askDue(this.engine, { authorizeDue, author, what: 'rollout' }, { ...planned, documents });
+        },
+        async finishSet(unit, by, set) {
           await assertAuthor(unit, { author, what: 'rollout' }, new Date(now));
-          await moving.context.conclude(unit, set);
+          return moving.context.finishSet(unit, by, set);
         },
       });
     } catch (error) {
@@ -257,7 +263,11 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
     if (now < this.prunesAt) return;
     this.prunesAt = now + DAY;
     const ended = listRolloutSummaries(this.engine, ENDED);
-    await pruneEnded(this.engine, { documents: rolloutDocuments, ended, before: now - LIMITS.rolloutRetention });
+    const before = new Date(now - LIMITS.rolloutRetention).toISOString();
+    const isOld = ({ endedAt }: { readonly endedAt: string | null }) => endedAt !== null && endedAt < before;
+    for await (const { summary } of ended) {
+      if (isOld(summary)) await this.engine.writer.prune(rolloutDocuments, [summary.id], isOld);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
-import { isSamePerson } from '../approvals/people.js';
 import { invalidInput } from '../base/validator.js';
+import type { Refusal as ScheduleFailure } from '../errors.js';
 import { FlagsError } from '../errors.js';
-import type { ScheduleFailure } from '../schedules/schedule.js';
+import { isSamePerson } from '../tokens/people.js';
 import type {
   ActiveStatus,
   OriginalParameter,

@@ -1,7 +1,8 @@
 import type { StrategyRef } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
+import type { ChangeAuthor } from '../engine/engine.js';
+import type { Refusal as ScheduleFailure } from '../errors.js';
 import type { ParameterValue } from '../evaluation/definitions.types.js';
-import type { ChangeAuthor, ScheduleFailure } from '../schedules/schedule.js';
 
 export const ROLLOUT_STATES = ['running', 'waiting', 'paused', 'done', 'ended', 'rolled-back'] as const;
 

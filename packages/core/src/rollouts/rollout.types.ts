@@ -1,5 +1,6 @@
 import type { Awaitable, ChangeContext, ListPage, PageQuery, StrategyRef } from '../base/common.types.js';
-import type { ChangeAuthor, ScheduleFailure } from '../schedules/schedule.js';
+import type { ChangeAuthor } from '../engine/engine.js';
+import type { Refusal as ScheduleFailure } from '../errors.js';
 import type { RolloutEnd, RolloutStatus, RolloutStep } from './rollout.js';
 
 /** A strategy whose percentage changes in steps. */
@@ -109,7 +110,7 @@ export interface RolloutOperations {
    * With an `id` that was used before by the same author, for the same steps, it returns that rollout as it is now.
    *
    * @throws FlagsError as `updateStrategy`; `rollout_exists`; `environment_disabled` if the flag is off there, or the
-   * strategy is disabled; `schedules_disabled` without the option `runSchedules`; `invalid_input` also for a strategy
+   * strategy is disabled; `due_disabled` without the option `due`; `invalid_input` also for a strategy
    * without a percentage, and beyond 1,000 active rollouts; `id_taken`
    * @example
    * const steps = [{ rollout: 5, hold: 3_600_000 }, { rollout: 25, hold: null }, { rollout: 100 }];

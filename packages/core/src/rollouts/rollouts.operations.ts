@@ -4,19 +4,19 @@ import { assertEnvironment } from '../base/environments.js';
 import { LIMITS } from '../base/limits.js';
 import { pageBounds, takePage } from '../base/pages.js';
 import { assertText, invalidInput } from '../base/validator.js';
-import type { ChangeEngine, SetContext } from '../changesets/engine.js';
+import type { ChangeEngine } from '../changesets/engine.js';
 import { hashOf, readChangeSetId } from '../changesets/repetition.js';
 import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
-import type { CommittedDocuments, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { authorOf, type CommittedDocuments, type PreparedChange, type UnitOfWork } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { percentageParameter, shareOf } from '../evaluation/strategies.js';
+import { assertDueRuns } from '../features/change-requests/change-requests.operations.js';
 import { changeFlag } from '../flags/change-flag.js';
 import { assertNotArchived, environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { findStrategy, replaceStrategy } from '../flags/strategies.decide.js';
 import type { Strategy } from '../flags/strategy.types.js';
-import type { ListedSchedule } from '../schedules/schedule.types.js';
-import { assertSchedulesRun, authorOf, runDue as runAll } from '../schedules/schedules.operations.js';
+import type { DueSource } from '../kernel/due/source.js';
 import type { DocumentReader } from '../storage/documents.js';
 import { listSummaries, type StoredSummary } from '../storage/summaries.js';
 import { FlagHasChanged } from './changed-flag.js';
@@ -39,19 +39,13 @@ const { kind: KIND } = rolloutDocuments;
 /** A person's change that meets the step of another node is decided so often. */
 const ATTEMPTS = 3;
 
-/** The approved proposal that a rollout carries out. */
-export interface StartedProposal extends Pick<SetContext, 'approval' | 'conclude' | 'repetition'> {
-  /** The rollout gets the same id. */
-  readonly id: string;
-}
-
 export async function startRollout(
   engine: ChangeEngine,
   strategy: StrategyRef,
   input: NewRollout,
   context: ChangeContext = {},
 ): Promise<Rollout> {
-  return (await commitStart(engine, strategy, input, { context })).rollout;
+  return (await commitStart(engine, strategy, input, context)).rollout;
 }
 
 /** A rollout, and the documents after the commit that started it. */
@@ -60,26 +54,25 @@ interface StartedRollout {
   readonly documents: Pick<CommittedDocuments, 'read'>;
 }
 
-export async function commitStart(
+async function commitStart(
   engine: ChangeEngine,
   strategy: StrategyRef,
   input: NewRollout,
-  { context, proposal }: { readonly context: ChangeContext; readonly proposal?: StartedProposal },
+  context: ChangeContext,
 ): Promise<StartedRollout> {
-  assertSchedulesRun(engine);
+  assertDueRuns(engine);
   const { actor, reason, bypassApproval } = context;
   const attributed = toContext({ actor, reason, bypassApproval }, undefined);
-  const approval = proposal ? `proposal/${proposal.id}` : bypassApproval === undefined ? null : 'bypass';
+  const approval = bypassApproval === undefined ? null : 'bypass';
   const given = readRollout(engine, strategy, input, {
-    id: proposal?.id ?? context.id,
+    id: context.id,
     reason: attributed.reason ?? null,
     approval,
   });
-  const origin = proposal ? `proposal/${proposal.id}` : `${KIND}/${given.id}`;
+  const origin = `${KIND}/${given.id}`;
   const { documents = engine } = await engine.run(prepareStart(given, context.ifRevision), {
     ...attributed,
     origin,
-    ...(proposal && { approval: proposal.approval, conclude: proposal.conclude, repetition: proposal.repetition }),
   });
   const { state, revision } = await findRollout(documents.read, given.id);
   engine.rollouts.expect(state);
@@ -87,7 +80,7 @@ export async function commitStart(
 }
 
 /** Prepares the changes that start a rollout: the first step, and the rollout itself. */
-export function prepareStart(
+function prepareStart(
   given: GivenRollout,
   ifRevision: ChangeContext['ifRevision'],
 ): readonly [PreparedChange, PreparedChange] {
@@ -135,7 +128,7 @@ export function prepareStart(
   return [step, start];
 }
 
-export type GivenRollout = Pick<
+type GivenRollout = Pick<
   RolloutState,
   'id' | 'ref' | 'steps' | 'guarded' | 'createdAt' | 'reason' | 'approval' | 'hash'
 >;
@@ -146,7 +139,7 @@ interface RolloutContent extends Pick<RolloutState, 'reason' | 'approval'> {
 }
 
 /** Validates what does not depend on stored state. The caller may change the input afterwards. */
-export function readRollout(
+function readRollout(
   engine: ChangeEngine,
   { project, flag, environment, strategy }: StrategyRef,
   input: NewRollout,
@@ -342,12 +335,23 @@ async function retryOnStep<T>(engine: ChangeEngine, { id }: RolloutState, move: 
   }
 }
 
-export async function runDue(engine: ChangeEngine): Promise<{ readonly items: readonly (ListedSchedule | Rollout)[] }> {
-  const { schedules, rollouts } = await runAll(engine);
-  const items: (ListedSchedule | Rollout)[] = [...schedules];
-  for (const id of rollouts) {
-    const found = await engine.read(rolloutDocuments, id);
-    if (found) items.push(toRollout(found.state, found.revision));
-  }
-  return { items };
+interface Runner extends Pick<DueSource<string>, 'nextAt'> {
+  run(): Promise<readonly string[]>;
+  unguarded(): number;
+}
+
+export function dueRollouts(runner: Runner, engineOf: () => Pick<ChangeEngine, 'read'>): DueSource<Rollout> {
+  return {
+    name: 'rollouts',
+    nextAt: () => runner.nextAt(),
+    async run() {
+      const items: Rollout[] = [];
+      for (const id of await runner.run()) {
+        const found = await engineOf().read(rolloutDocuments, id);
+        if (found) items.push(toRollout(found.state, found.revision));
+      }
+      return items;
+    },
+    counts: () => ({ pending: 0, overdue: 0, unguarded: runner.unguarded() }),
+  };
 }

@@ -94,7 +94,7 @@ export interface NewEvent {
   readonly changeSet: string;
   /** The reason of the change set. Default null. */
   readonly reason?: string | null;
-  /** What has caused the change set, such as `schedule/…`, if it was not its actor's call. */
+  /** What has caused the change set, such as `change-request/…`, if it was not its actor's call. */
   readonly origin?: string;
   /** The document that the event describes; the commit writes it. */
   readonly subject: DocumentKey;

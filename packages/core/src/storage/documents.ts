@@ -9,14 +9,18 @@ export interface Documents<State> {
   readonly parentOf: (state: State) => string | null;
 }
 
-/** A kind of document that events change. Defines how events produce the state, and how lists show it. */
-export interface Aggregate<State, Event> extends Documents<State> {
-  /** Returns the state after an event. The state is undefined before the first event and after a deletion. */
-  readonly evolve: (state: State | undefined, event: Event) => State | undefined;
+/** A kind of document with events. */
+export interface RecordedDocuments<State> extends Documents<State> {
   /** Returns the project of the document's events. */
   readonly projectOf: (state: State) => string | null;
   /** Returns the stored summary, which lists read instead of the document. */
   readonly summarize: (state: State) => unknown;
+}
+
+/** A kind of document that events change: they produce its state. */
+export interface Aggregate<State, Event> extends RecordedDocuments<State> {
+  /** Returns the state after an event. The state is undefined before the first event and after a deletion. */
+  readonly evolve: (state: State | undefined, event: Event) => State | undefined;
 }
 
 /** A new revision of a document. */

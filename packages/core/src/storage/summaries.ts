@@ -1,7 +1,7 @@
 import { paced } from '../base/paced.js';
 import type { DocumentReader } from './documents.js';
 
-/** Documents per read: the summary of a schedule names up to 500 flags. */
+/** Documents per read: the summary of a change request names up to 500 flags. */
 const PAGE = 100;
 
 /** A stored summary, with the revision of its document. */

@@ -114,7 +114,7 @@ function openState({ options, commits: earlier, ids }: Origin): TestFlags {
   const { storage, commits } = recordingStorage(earlier);
   const all = {
     newId: countedIds(ids),
-    runSchedules: 'elsewhere' as const,
+    due: { run: 'elsewhere' } as const,
     ...options,
     storage,
     pollInterval: 0,

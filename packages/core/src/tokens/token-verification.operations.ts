@@ -8,7 +8,7 @@ import type { DocumentReader, Read } from '../storage/documents.js';
 import { type IndexDocuments, writeIndexDocuments } from '../storage/index-writer.js';
 import type { FlagsStorage } from '../storage/port.js';
 import { createTicket, readTicket } from './ticket.js';
-import type { FindToken, TokenState, TokenUseRecorder, TokenVerifier } from './token.js';
+import type { FindToken, StoredToken, TokenState, TokenUseRecorder, TokenVerifier } from './token.js';
 import { tokenDocuments } from './token.kind.js';
 import type { Token, VerifiedToken } from './token.types.js';
 
@@ -83,7 +83,8 @@ export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): b
 const API_TOKEN = Symbol.for('@flags/api-token');
 
 /** Returns the public form of a token, with the mark that {@link isApiToken} reads. A spread copies the mark. */
-export function toToken({ id, name, kind, project, projects, environment, createdAt, expiresAt }: Token): Token {
+export function toToken(stored: StoredToken | Token): Token {
+  const { id, name, kind, project, projects, environment, createdAt, expiresAt, createdBy = null } = stored;
   const token: Token & { readonly [API_TOKEN]: true } = {
     id,
     name,
@@ -93,6 +94,7 @@ export function toToken({ id, name, kind, project, projects, environment, create
     environment,
     createdAt,
     expiresAt,
+    createdBy,
     [API_TOKEN]: true,
   };
   return token;

@@ -27,16 +27,19 @@ function createToken(engine: Engine, _: undefined, input: NewToken): PreparedCha
   const { secret, state } = newToken(engine, input);
   return {
     subject: { kind: tokenDocuments.kind, id: state.id },
-    async decide(unit) {
+    async decide(unit, { person }) {
       const existing = await unit.read(tokenDocuments, state.id);
       if (state.environment !== '*') assertEnvironment(engine, state.environment);
       await claimScopeAndName(state, unit);
       const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
       const others = await listStoredTokens(unit);
-      const events = tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state);
+      const token = { ...state, ...(person && { createdBy: person }) };
+      const events = tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, token);
       await unit.apply(tokenDocuments, state.id, events);
     },
-    result: () => ({ token: toToken(state), secret }),
+    result: async ({ read }) => {
+      return { token: toToken((await read(tokenDocuments, state.id))?.state ?? state), secret };
+    },
   };
 }
 
@@ -107,18 +110,14 @@ async function rotateToken(
 
 /** Creates a token of the same scope. By default it has the lifetime of the old one. */
 function successorOf(engine: Engine, old: TokenState, expiresAt: string | null | undefined) {
-  const { name, kind, environment, projects } = old;
+  const { name, kind, environment, projects, createdBy } = old;
   const lifetime = old.expiresAt === null ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
   const { maxTokenLifetime = Number.POSITIVE_INFINITY, now } = engine;
   const isLimited = lifetime !== undefined && lifetime <= maxTokenLifetime;
   const inherited = isLimited ? new Date(now().getTime() + lifetime).toISOString() : null;
-  return newToken(engine, {
-    name,
-    kind,
-    environment,
-    projects,
-    expiresAt: expiresAt === undefined ? inherited : expiresAt,
-  });
+  const end = expiresAt === undefined ? inherited : expiresAt;
+  const { secret, state } = newToken(engine, { name, kind, environment, projects, expiresAt: end });
+  return { secret, state: { ...state, ...(createdBy && { createdBy }) } };
 }
 
 /** Returns the expiry of a token, within the maximum lifetime. */

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import type { Person } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
 import type { Documents } from '../storage/documents.js';
 import type { Token } from './token.types.js';
 
 /** The summary of a token in lists. */
-export interface StoredToken extends Token {
+export interface StoredToken extends Omit<Token, 'createdBy'> {
+  /** Absent if nobody is known. */
+  readonly createdBy?: Person;
   /** The id of the successor after a rotation. */
   readonly replacedBy?: string;
 }

@@ -1,9 +1,6 @@
-import type { ListPage, PageQuery, TokenChangeContext } from '../base/common.types.js';
+import type { ListPage, PageQuery, Person, TokenChangeContext, TokenKind } from '../base/common.types.js';
 
-/** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
-export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
-/** One of {@link TOKEN_KINDS}. */
-export type TokenKind = (typeof TOKEN_KINDS)[number];
+export { TOKEN_KINDS, type TokenKind } from '../base/common.types.js';
 
 /** An API token without its secret. Only a hash of the secret is stored. */
 export interface Token {
@@ -22,6 +19,11 @@ export interface Token {
   readonly createdAt: string;
   /** When the token expires; null if it never does. ISO 8601, UTC, milliseconds. */
   readonly expiresAt: string | null;
+  /**
+   * The person who created the token. A token that a token creates has that token's person, and a rotated one keeps its
+   * own. null if the instance itself created it, and if nobody is known.
+   */
+  readonly createdBy: Person | null;
 }
 
 /** A token in a list. */

@@ -42,15 +42,13 @@ export const WIRE_NAMES = {
   'token-created': 'api-token-created',
   'token-updated': 'api-token-updated',
   'token-deleted': 'api-token-deleted',
-  'schedule-created': 'schedule-created',
-  'schedule-ended': 'schedule-ended',
   'rollout-started': 'rollout-started',
   'rollout-stepped': 'rollout-stepped',
   'rollout-updated': 'rollout-updated',
   'rollout-ended': 'rollout-ended',
-  'proposal-created': 'proposal-created',
-  'proposal-decided': 'proposal-decided',
-  'proposal-ended': 'proposal-ended',
+  'change-request-created': 'change-request-created',
+  'change-request-decided': 'change-request-decided',
+  'change-request-ended': 'change-request-ended',
   'approval-policy-updated': 'approval-policy-updated',
 } as const satisfies Record<EventType, string>;
 

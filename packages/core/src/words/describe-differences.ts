@@ -75,7 +75,7 @@ function namesIn(
 
 /** Names a document: "flag checkout", or the name of a segment. */
 export function describeDocument({ kind, id }: DocumentName, { segment }: Names = {}): string {
-  return (kind === 'segment' ? segment?.(Number(id)) : undefined) ?? `${kind} ${id}`;
+  return (kind === 'segment' ? segment?.(Number(id)) : undefined) ?? `${kind.replaceAll('-', ' ')} ${id}`;
 }
 
 /** Describes the differences of a document. Omits technical ones, such as times. */
@@ -219,7 +219,7 @@ function describeObject(value: Members, names: Names): string {
   if (typeof value.roleId === 'number') return names.role?.(value.roleId) ?? `role ${value.roleId}`;
   if ('weight' in value) return describeVariant(value as unknown as Parameters<typeof describeVariant>[0]);
   if ('flag' in value || 'feature' in value) return describeNeed(value);
-  // The steps of a rollout, the failure of a schedule or a rollout, and the end of a rollout.
+  // The steps of a rollout, the failure of a change request or a rollout, and the end of a rollout.
   if ('hold' in value && 'rollout' in value) return `${value.rollout} %`;
   if ('code' in value && typeof value.message === 'string') return value.message;
   if ('changeSet' in value && typeof value.reason === 'string') return value.reason.replaceAll('-', ' ');

@@ -141,7 +141,7 @@ interface Row {
 
 /**
  * A body is JSON in UTF-8 until `peek` shares its value. The bytes need a third of the memory of the value, and none of the
- * heap: a proposal of 1 MiB is rarely read.
+ * heap: a change request of 1 MiB is rarely read.
  */
 interface Content {
   /** Undefined once the value is shared. */

@@ -29,7 +29,7 @@ export function eventRules(rule: StorageRule): void {
       actorTokenKind: 'admin',
       changeSet: '0199-a',
       reason: 'the reason, in “any” text',
-      origin: 'schedule/0199-b',
+      origin: 'change-request/0199-b',
     };
     const { reason: _, ...plain } = happened(flag('a'));
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'), origin), plain] });

@@ -1,4 +1,4 @@
-import type { DomainEvent } from '../base/domain-event.js';
+import type { DomainEvent } from '../../base/domain-event.js';
 
 /** The approval that changes of a protected environment need. */
 export interface EnvironmentApproval {
@@ -12,6 +12,12 @@ export interface ApprovalPolicy {
   readonly environments: Readonly<Record<string, EnvironmentApproval>>;
 }
 
+/** The approval policy, as an engine with its own environments knows it. */
+export interface KnownApprovalPolicy extends ApprovalPolicy {
+  /** The names that are not environments of this engine. Another process may have them; else they are misspelt. */
+  readonly unknownEnvironments: readonly string[];
+}
+
 /** A new policy replaces the whole old one. */
 export type ApprovalPolicyEvent = DomainEvent<'approval-policy-updated', ApprovalPolicy, ApprovalPolicy>;
 
@@ -19,6 +25,17 @@ export type ApprovalPolicyEvent = DomainEvent<'approval-policy-updated', Approva
 export const APPROVAL_POLICY = 'approval-policy';
 
 export const EMPTY_POLICY: ApprovalPolicy = { environments: {} };
+
+export function toKnownPolicy(
+  policy: ApprovalPolicy,
+  environments: readonly { readonly name: string }[],
+): KnownApprovalPolicy {
+  const isKnown = (name: string) => environments.some((one) => one.name === name);
+  return {
+    environments: policy.environments,
+    unknownEnvironments: protectedBy(policy).filter((name) => !isKnown(name)),
+  };
+}
 
 /** Returns the names of the protected environments. */
 export function protectedBy({ environments }: ApprovalPolicy): readonly string[] {

@@ -1,5 +1,5 @@
-import { LIMITS } from '../base/limits.js';
-import { type JsonSchema, name, type ObjectSchema } from '../base/primitives.js';
+import { LIMITS } from '../../base/limits.js';
+import { type JsonSchema, name, type ObjectSchema } from '../../base/primitives.js';
 import type { ApprovalPolicy, EnvironmentApproval } from './policy.js';
 
 const environmentApproval: ObjectSchema<EnvironmentApproval> = {

@@ -1,18 +1,17 @@
-import { compareCodePoints } from '../base/collections.js';
-import { digestEffects, findEffects, isVisible, type PlannedState } from '../changesets/effects.js';
-import type { ApprovalGate, DecidedSet } from '../changesets/engine.js';
-import { hashOf } from '../changesets/repetition.js';
-import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
-import { FlagsError } from '../errors.js';
-import type { FlagEffect } from '../flags/effect.decide.js';
-import { isFreeOfApproval } from '../flags/review.js';
-import type { Replica } from '../replica/replica.js';
-import type { RolloutEvent } from '../rollouts/rollout.js';
-import type { FlagsStorage } from '../storage/port.js';
+import { compareCodePoints } from '../../base/collections.js';
+import { digestEffects, findEffects, isVisible, type PlannedState } from '../../changesets/effects.js';
+import type { ApprovalGate, DecidedSet } from '../../changesets/engine.js';
+import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
+import { FlagsError } from '../../errors.js';
+import type { FlagEffect } from '../../flags/effect.decide.js';
+import { isFreeOfApproval } from '../../flags/review.js';
+import type { Replica } from '../../replica/replica.js';
+import type { RolloutEvent } from '../../rollouts/rollout.js';
+import type { FlagsStorage } from '../../storage/port.js';
+import type { NeededApproval } from './change-request.js';
 import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY, loweredBy, protectedBy } from './policy.js';
 import { policyDocuments } from './policy.kind.js';
 import { POLICY_KEY } from './policy.operations.js';
-import type { NeededApproval } from './proposal.js';
 
 /** Refreshes until the replica has every visible event. A storage may hold events back for a moment. */
 const REFRESHES = 5;
@@ -52,9 +51,10 @@ export function createApprovalGate({ storage, replica }: GateOptions): ApprovalG
     return !isMissed && events.length < BEYOND;
   }
 
-  /** Returns what a set does in protected environments; undefined if that needs no approval. */
+  /** Returns what a set does in protected environments; undefined if it can do nothing there. */
   async function findGuarded(decided: DecidedSet): Promise<GuardedChange | undefined> {
     const { unit } = decided;
+    if (!mayNeedApproval(unit)) return undefined;
     const policy = await policyOf(unit);
     const next = unit.written(policyDocuments).get(APPROVAL_POLICY);
     const lowered = next ? loweredBy(policy, next) : {};
@@ -72,7 +72,6 @@ export function createApprovalGate({ storage, replica }: GateOptions): ApprovalG
     const guarded = effects.filter(
       (effect) => !isFreeOfApproval(effect) || started.some((ref) => isSamePlace(effect, ref)),
     );
-    if (guarded.length === 0 && Object.keys(lowered).length === 0) return undefined;
     return { policy, next, lowered, states, effects, guarded };
   }
 
@@ -84,16 +83,22 @@ export function createApprovalGate({ storage, replica }: GateOptions): ApprovalG
       if (known && isEmpty(known.state as ApprovalPolicy)) unit.assume(POLICY_KEY, known);
       else if (!isEmpty(await policyOf(unit))) await unit.touch(policyDocuments, APPROVAL_POLICY);
     },
-    async assertApproved(decided, { bypass, approval }) {
-      const change = mayNeedApproval(decided.unit) ? await findGuarded(decided) : undefined;
-      if (!change) return false;
-      if (approval && (await approval(await toNeeded(replica, change)))) return false;
+    async assertApproved(decided, { bypass }) {
+      const change = await findGuarded(decided);
+      const approval = change && approvalOf(change);
+      if (!approval) return false;
       if (bypass !== undefined) return true;
-      throw approvalRequired(Object.keys(change.lowered), change.guarded);
+      const lack = decided.approval?.({ effect: await digestOf(replica, change), approval });
+      if (decided.approval && lack === undefined) return false;
+      throw approvalRequired(change, lack);
     },
-    async findNeeded(decided) {
-      const change = mayNeedApproval(decided.unit) ? await findGuarded(decided) : undefined;
-      return change && toNeeded(replica, change);
+    async findApproval(decided) {
+      const change = await findGuarded(decided);
+      return (change && approvalOf(change)) ?? null;
+    },
+    async describe(decided) {
+      const change = await findGuarded(decided);
+      return { effect: await digestOf(replica, change), approval: (change && approvalOf(change)) ?? null };
     },
   };
 }
@@ -111,19 +116,20 @@ interface GuardedChange {
   readonly guarded: readonly FlagEffect[];
 }
 
-async function toNeeded(
-  replica: GateOptions['replica'],
-  { policy, next, lowered, states, effects, guarded }: GuardedChange,
-): Promise<NeededApproval> {
+/** Returns the approval that a change needs; undefined if it needs none. */
+function approvalOf({ policy, lowered, guarded }: GuardedChange): NeededApproval | undefined {
   const environments = new Set([...Object.keys(lowered), ...guarded.map(({ environment }) => environment)]);
+  if (environments.size === 0) return undefined;
   const counts = [...environments].map((name) => policy.environments[name]?.required ?? 0);
+  return { required: Math.max(...counts), environments: [...environments].sort(compareCodePoints) };
+}
+
+/** Returns the SHA-256 of what a change does in protected environments. Without effects, it is that of an empty list. */
+function digestOf(replica: GateOptions['replica'], change: GuardedChange | undefined): Promise<string> {
+  if (!change) return digestEffects(replica, [], []);
+  const { next, lowered, states, effects } = change;
   const lowers = Object.keys(lowered).length > 0;
-  return {
-    required: Math.max(...counts),
-    digest: hashOf([await digestEffects(replica, states, effects), lowers ? [lowered, next] : null]),
-    environments: [...environments],
-    projects: [...new Set(effects.map(({ project }) => project))],
-  };
+  return digestEffects(replica, states, effects, lowers ? [{ policy: { lowered, next } }] : []);
 }
 
 type FlagPlace = Pick<FlagEffect, 'project' | 'flag' | 'environment'>;
@@ -167,11 +173,19 @@ function statesOf({ writes }: DecidedSet): readonly PlannedState[] {
     .map(({ write: { key }, found, next }) => ({ ...key, before: found?.state ?? null, after: next ?? null }));
 }
 
-/** The message names environments only: callers may not be allowed to read each flag. */
-function approvalRequired(lowered: readonly string[], effects: readonly FlagEffect[]): FlagsError {
+/**
+ * The message names environments only: callers may not be allowed to read each flag.
+ *
+ * @param lack why a change request lacks the approval
+ */
+function approvalRequired(
+  { lowered: policies, guarded: effects }: GuardedChange,
+  lack: string | undefined,
+): FlagsError {
+  const lowered = Object.keys(policies);
   const environments = [...new Set([...lowered, ...effects.map(({ environment }) => environment)])];
-  const message = `The change needs approval in ${environments.join(', ')}; propose it, or bypass the approval with a reason.`;
-  return new FlagsError('approval_required', message, [
+  const message = `The change needs approval in ${environments.join(', ')}; request the change, or bypass the approval with a reason.`;
+  return new FlagsError('approval_required', lack ?? message, [
     ...lowered.map((environment) => {
       return { message: `${environment} would need fewer approvals`, path: `/environments/${toPointer(environment)}` };
     }),

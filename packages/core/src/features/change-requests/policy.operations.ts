@@ -1,16 +1,26 @@
-import { isSameJson } from '../base/json.js';
-import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { NO_REFERENCE, singleOperation } from '../engine/operation.js';
-import type { Versioned } from '../storage/documents.js';
-import { writeIndexDocuments } from '../storage/index-writer.js';
-import type { DocumentKey, FlagsStorage } from '../storage/port.js';
-import { notByToken } from './people.js';
-import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY } from './policy.js';
+import { isSameJson } from '../../base/json.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../../engine/engine.js';
+import { NO_REFERENCE, singleOperation } from '../../engine/operation.js';
+import type { Versioned } from '../../storage/documents.js';
+import { writeIndexDocuments } from '../../storage/index-writer.js';
+import type { DocumentKey, FlagsStorage } from '../../storage/port.js';
+import { notByToken } from '../../tokens/people.js';
+import {
+  APPROVAL_POLICY,
+  type ApprovalPolicy,
+  EMPTY_POLICY,
+  type KnownApprovalPolicy,
+  toKnownPolicy,
+} from './policy.js';
 import { policyDocuments } from './policy.kind.js';
 
 export const POLICY_KEY: DocumentKey = { kind: policyDocuments.kind, id: APPROVAL_POLICY };
 
-function setApprovalPolicy(_: Engine, _ref: unknown, input: ApprovalPolicy): PreparedChange<ApprovalPolicy> {
+function setApprovalPolicy(
+  { settings }: Engine,
+  _: unknown,
+  input: ApprovalPolicy,
+): PreparedChange<KnownApprovalPolicy> {
   const environments = Object.fromEntries(
     Object.entries(input.environments).map(([name, { required }]) => [name, { required }]),
   );
@@ -23,12 +33,12 @@ function setApprovalPolicy(_: Engine, _ref: unknown, input: ApprovalPolicy): Pre
       const event = { type: 'approval-policy-updated', data: { environments }, before } as const;
       await unit.apply(policyDocuments, APPROVAL_POLICY, [event]);
     },
-    result: () => ({ environments }),
+    result: () => toKnownPolicy({ environments }, settings.environments),
   };
 }
 
-export async function getApprovalPolicy({ read }: Pick<Engine, 'read'>): Promise<ApprovalPolicy> {
-  return (await read(policyDocuments, APPROVAL_POLICY))?.state ?? { environments: {} };
+export async function getApprovalPolicy({ read, settings }: Engine): Promise<KnownApprovalPolicy> {
+  return toKnownPolicy((await read(policyDocuments, APPROVAL_POLICY))?.state ?? EMPTY_POLICY, settings.environments);
 }
 
 /** Creates the empty policy in the commit of a set. */
@@ -52,5 +62,10 @@ export async function addEmptyPolicy(
 }
 
 export const policyOperations = {
-  setApprovalPolicy: singleOperation({ ref: NO_REFERENCE, input: 'approvalPolicy', prepare: setApprovalPolicy }),
+  setApprovalPolicy: singleOperation({
+    ref: NO_REFERENCE,
+    input: 'approvalPolicy',
+    isInRequests: true,
+    prepare: setApprovalPolicy,
+  }),
 };

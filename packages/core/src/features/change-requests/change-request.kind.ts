@@ -1,0 +1,33 @@
+import { type ChangedPart, type EventDescriptions, memberParts, type RecordedKind } from '../../engine/kind.js';
+import { isOpen, type RequestEvent, type RequestState, type RequestSummary } from './change-request.js';
+
+/** The parents of requests: a poll reads only the open ones. */
+export const [OPEN, ENDED] = ['open', 'ended'] as const;
+
+function toSummary({ v: _v, changes: _changes, hash: _hash, contents: _contents, ...summary }: RequestState) {
+  return summary satisfies RequestSummary;
+}
+
+/** What a request is about does not change. */
+const UNCHANGED = ['projects', 'flags', 'flagCount', 'environments', 'author'];
+
+function requestParts(event: RequestEvent): readonly ChangedPart[] {
+  return memberParts(event, (name) => !UNCHANGED.includes(name));
+}
+
+const requestEvents: EventDescriptions<RequestEvent> = {
+  'change-request-created': { parts: requestParts, spans: true },
+  'change-request-decided': { parts: requestParts, spans: true, shrinks: true },
+  'change-request-ended': { parts: requestParts, spans: true, shrinks: true },
+};
+
+/** Without a history: an undo never restores a request. */
+export const requestDocuments: RecordedKind<RequestState, RequestEvent> = {
+  kind: 'change-request',
+  events: requestEvents,
+  smaller: 'make several requests of fewer changes',
+  cannotUndo: 'change requests, which cannot be undone; withdraw the request, or make another one.',
+  parentOf: ({ state }) => (isOpen(state) ? OPEN : ENDED),
+  projectOf: ({ projects }) => (projects.length === 1 ? (projects[0] ?? null) : null),
+  summarize: toSummary,
+};

@@ -1,0 +1,161 @@
+import type { FlagRef } from '../../base/common.types.js';
+import type { DomainEvent } from '../../base/domain-event.js';
+import type { ChangeAuthor } from '../../engine/engine.js';
+import type { Refusal } from '../../errors.js';
+
+export const REQUEST_STATES = ['open', 'approved', 'applied', 'failed', 'rejected', 'withdrawn', 'expired'] as const;
+
+/**
+ * The state of a change request. `open`: it waits for approvals. `approved`: it has what it needs, and waits for its time
+ * or for a person. `failed`: it was refused when it was due. `expired`: it was not applied in time.
+ */
+export type ChangeRequestStatus = (typeof REQUEST_STATES)[number];
+
+/** The states of a request that may still be applied. */
+export type OpenStatus = Extract<ChangeRequestStatus, 'open' | 'approved'>;
+
+/** Whether a request in this state may still be applied. */
+export function isOpen(state: ChangeRequestStatus): state is OpenStatus {
+  return state === 'open' || state === 'approved';
+}
+
+/** The approval of one person, as it is stored. */
+export interface StoredApproval {
+  readonly actor: ChangeAuthor;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly at: string;
+  readonly reason: string | null;
+  /** The effect that was approved. */
+  readonly effect: string;
+}
+
+/** The approval that changes need. */
+export interface NeededApproval {
+  /** How many people must approve. */
+  readonly required: number;
+  readonly environments: readonly string[];
+}
+
+/** What a decided set does in protected environments. */
+export interface GatedEffect {
+  /** SHA-256 of it, in base64url. Equal for equal effects. */
+  readonly effect: string;
+  /** The approval that it needs; null if it needs none. */
+  readonly approval: NeededApproval | null;
+}
+
+/** When a request is applied. */
+export interface ChangeRequestTime {
+  /** When it is applied by itself: ISO 8601 with `Z` or an offset, at most a year ahead. A past time is due at once. */
+  readonly at?: string | undefined;
+  /**
+   * If it could not be applied until this time, it expires: at most 24 hours after `at`. Default: one hour after it.
+   */
+  readonly notAfter?: string | undefined;
+}
+
+/** A change request to make, with changes that are not validated yet. */
+export interface RequestInput extends ChangeRequestTime {
+  readonly changes: readonly unknown[];
+  /** Why: at most 1,000 characters. Its change set has the same reason. */
+  readonly reason?: string | undefined;
+  /** Fail if a document that the changes touch has other content by then. Default: false. */
+  readonly ifUnchanged?: boolean | undefined;
+  /** When a request without a time expires: as `at`, at most 90 days ahead. Default: in 14 days. */
+  readonly expiresAt?: string | undefined;
+  /** The id of a request that this one replaces. It ends as `withdrawn`; its approvals are not carried over. */
+  readonly replaces?: string | undefined;
+  /** The id of the request, a UUID, which makes the call safe to repeat. Default: a new one. */
+  readonly id?: string | undefined;
+}
+
+/** What a person approves. */
+export interface ChangeRequestApproval {
+  /** The `effect` of the request that the person has seen. */
+  readonly effect: string;
+}
+
+/** Selects change requests. All given members must match. */
+export interface ChangeRequestQuery {
+  readonly state?: ChangeRequestStatus | undefined;
+  /** The request was about this project when it was made, or one of its flags is there now. */
+  readonly project?: string | undefined;
+  readonly flag?: string | undefined;
+}
+
+/** When a request is applied by itself: ISO 8601, UTC, milliseconds; null if a person applies it. */
+export interface RequestTimes {
+  readonly at: string | null;
+  readonly notAfter: string | null;
+  /** When a request without a time expires. */
+  readonly expiresAt: string | null;
+}
+
+/** What lists show. */
+export interface RequestSummary extends RequestTimes {
+  readonly id: string;
+  /** That of the last decision. */
+  readonly state: ChangeRequestStatus;
+  readonly author: ChangeAuthor;
+  /** Who has set the time, or has applied it. */
+  readonly appliedBy: ChangeAuthor | null;
+  readonly createdAt: string;
+  readonly reason: string | null;
+  readonly ifUnchanged: boolean;
+  /** How many people must approve it, at the last decision. */
+  readonly required: number;
+  readonly approvals: readonly StoredApproval[];
+  /** What it does in protected environments, at the last decision. */
+  readonly effect: string;
+  /** The projects of its changes, and those whose clients would see them, when it was made; null: the instance. */
+  readonly projects: readonly (string | null)[];
+  readonly flags: readonly FlagRef[];
+  readonly environments: readonly string[];
+  readonly endedAt: string | null;
+  /** Milliseconds between `at` and the commit. */
+  readonly lateBy: number | null;
+  readonly changeSet: string | null;
+  readonly failure: Refusal | null;
+  /** The size of the changes, as JSON. */
+  readonly bytes: number;
+}
+
+/** The stored state of a request: one document. */
+export interface RequestState extends RequestSummary {
+  /** The version of the form of the changes. */
+  readonly v: 1;
+  readonly changes: readonly unknown[];
+  /** Of the changes, the times and the options, for a repeated id. */
+  readonly hash: string;
+  /** With `ifUnchanged`: the hash of the content of every touched document, by `kind id`. */
+  readonly contents?: Readonly<Record<string, string>>;
+}
+
+/** Flags that an event names. */
+export const FLAGS_IN_EVENTS = 10;
+
+/** What every event of a request tells. It never tells the changes, nor the ids of people. */
+interface Told<State extends ChangeRequestStatus> {
+  readonly id: string;
+  readonly state: State;
+  /** The name of the author. */
+  readonly author: string;
+  /** At most ten: `flagCount` is the number of all. */
+  readonly flags: readonly FlagRef[];
+  readonly flagCount: number;
+  readonly environments: readonly string[];
+  readonly at: string | null;
+  /** Absent if the request is about one project, or the instance: that of the event. */
+  readonly projects?: RequestSummary['projects'];
+}
+
+type End = Pick<RequestSummary, 'endedAt' | 'lateBy' | 'changeSet' | 'failure'>;
+type Before = Pick<Told<OpenStatus>, 'id' | 'state' | 'at'>;
+
+/** The decision of an event: the request was approved, or has got another time. */
+export type RequestDecision = 'approved' | 'scheduled';
+
+export type RequestEvent =
+  | DomainEvent<'change-request-created', Told<OpenStatus>, null>
+  | DomainEvent<'change-request-decided', Told<OpenStatus> & { readonly decision: RequestDecision }, Before>
+  | DomainEvent<'change-request-ended', Told<Exclude<ChangeRequestStatus, OpenStatus>> & End, Before>;

@@ -1,0 +1,363 @@
+import { v7 as timeOrderedId } from 'uuid';
+import type { ListPage, PageQuery } from '../../base/common.types.js';
+import { LIMITS } from '../../base/limits.js';
+import { pageBounds, takePage } from '../../base/pages.js';
+import { invalidInput } from '../../base/validator.js';
+import type { AuthorizeChanges, PlannedDocument } from '../../changesets/change-set.types.js';
+import { type ProposableChange, prepareAll } from '../../changesets/change-sets.operations.js';
+import { effectsOf } from '../../changesets/effects.js';
+import type { ChangeEngine, SharedEngine, UnattributedContext } from '../../changesets/engine.js';
+import { REQUEST_OPERATIONS } from '../../changesets/operations.js';
+import { documentTooLarge } from '../../changesets/refusals.js';
+import { hashOf, readChangeSetId, withDerivedIds } from '../../changesets/repetition.js';
+import { refuseBypass, toContext } from '../../changesets/run-operation.js';
+import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
+import { FlagsError, isFlagsError } from '../../errors.js';
+import { flagDocuments } from '../../flags/flag.kind.js';
+import type { DocumentReader, Read, Versioned } from '../../storage/documents.js';
+import { listSummaries, type StoredSummary } from '../../storage/summaries.js';
+import { isSamePerson } from '../../tokens/people.js';
+import * as rules from './change-request.decide.js';
+import type { ChangeRequestQuery } from './change-request.js';
+import {
+  type GatedEffect,
+  isOpen,
+  type RequestState,
+  type RequestSummary,
+  type StoredApproval,
+} from './change-request.js';
+import { ENDED, OPEN, requestDocuments } from './change-request.kind.js';
+import { assertAhead, readTimes } from './change-request.schema.js';
+import type {
+  ChangeRequest,
+  ChangeRequestOptions,
+  ChangeRequestRef,
+  ListedChangeRequest,
+  NewChangeRequest,
+} from './change-request.types.js';
+import { contentsOf, scopeOf } from './scope.js';
+
+const { kind: KIND } = requestDocuments;
+
+export async function createChangeRequest(
+  engine: ChangeEngine,
+  input: NewChangeRequest,
+  context: Pick<ChangeRequestOptions, 'actor'> = {},
+): Promise<ChangeRequest> {
+  refuseBypass(context);
+  const { actor } = context;
+  const set = toContext({ actor, reason: input.reason }, undefined);
+  const given = readRequest(engine, input);
+  if (given.at !== null) assertDueRuns(engine);
+  const { replaces } = input;
+  const isRepeated = input.id !== undefined && (await engine.read(requestDocuments, given.id)) !== undefined;
+  const planned = isRepeated ? undefined : await planRequest(engine, given, set);
+  const change: PreparedChange = {
+    subject: { kind: KIND, id: given.id },
+    op: 'createChangeRequest',
+    async decide(unit, by) {
+      const author = authorOf(by);
+      const existing = await unit.read(requestDocuments, given.id);
+      if (existing) return rules.assertRepeated(existing.state, { ...given, author });
+      if (!planned) throw changeRequestNotFound(given.id);
+      await assertRoom(engine, { author, bytes: planned.state.bytes, replaces });
+      if (replaces !== undefined) {
+        const { state } = await findRequest(unit.read, replaces);
+        const withdrawn = rules.withdraw(state, engine.now());
+        await unit.record(requestDocuments, replaces, { ...withdrawn, op: 'withdrawChangeRequest' });
+      }
+      const created = { ...planned.state, author, appliedBy: given.at === null ? null : author };
+      await unit.record(requestDocuments, given.id, rules.create(created));
+    },
+    result: () => undefined,
+  };
+  const { documents = engine } = await engine.run([change], set);
+  if (!planned) return getChangeRequest(engine, { changeRequest: given.id });
+  const created = await findRequest(documents.read, given.id);
+  engine.dueRequests.expect(created.state);
+  return toRequest(created, engine.now(), planned.found);
+}
+
+type GivenRequest = Pick<
+  RequestState,
+  'id' | 'changes' | 'reason' | 'at' | 'notAfter' | 'expiresAt' | 'ifUnchanged' | 'createdAt' | 'hash'
+>;
+
+/** Validates what does not depend on stored state, and copies the changes: the caller may change them afterwards. */
+function readRequest({ now }: ChangeEngine, input: NewChangeRequest): GivenRequest {
+  const created = now();
+  const { ifUnchanged = false, reason = null, expiresAt, replaces } = input;
+  const times = readTimes(input, created);
+  const id =
+    input.id === undefined ? timeOrderedId({ msecs: Math.max(0, created.getTime()) }) : readChangeSetId(input.id);
+  const changes = copyChanges(input.changes);
+  const { at, notAfter } = times;
+  // A default end is another one at each call.
+  const hash = hashOf([changes, at, notAfter, expiresAt ?? null, ifUnchanged, replaces ?? null]);
+  return { id, ...times, changes, ifUnchanged, reason, createdAt: created.toISOString(), hash };
+}
+
+/** Returns the changes as they are stored, without members that nobody reads. */
+function copyChanges(given: unknown): readonly ProposableChange[] {
+  if (!Array.isArray(given) || given.length === 0) {
+    throw invalidInput([{ message: 'must be a list of changes, with one at least', path: '/changes' }]);
+  }
+  if (given.length > LIMITS.changesPerSet) return given;
+  const known = given.map((change: unknown) => {
+    if (typeof change !== 'object' || change === null) return change;
+    const { op, ref, input, ifRevision } = change as Readonly<Record<string, unknown>>;
+    return { op, ref, input, ifRevision };
+  });
+  try {
+    const changes = JSON.parse(JSON.stringify(known));
+    hashOf(changes);
+    return changes;
+  } catch {
+    const message = 'must be JSON without cycles and of little depth, because they are stored';
+    throw invalidInput([{ message, path: '/changes' }]);
+  }
+}
+
+interface PlannedRequest {
+  readonly state: Omit<RequestState, 'author' | 'appliedBy'>;
+  readonly found: GatedEffect;
+}
+
+/**
+ * Plans the changes as `plan` does, so that they are refused now if they would be refused now. Who sets a time needs the
+ * permissions for the changes.
+ */
+async function planRequest(
+  engine: ChangeEngine,
+  given: GivenRequest,
+  set: UnattributedContext,
+): Promise<PlannedRequest> {
+  assertAhead(given, engine.now());
+  const bytes = Buffer.byteLength(JSON.stringify(given.changes));
+  if (bytes > LIMITS.documentBytes) throw documentTooLarge({ kind: KIND, id: given.id }, bytes, undefined);
+  const prepared = await prepareRequested(engine, given);
+  const decided =
+    given.at === null
+      ? await engine.writer.plan(prepared, { actor: KIND })
+      : await engine.plan(prepared, { ...set, authorize: authorizeAll(engine) });
+  const found = await engine.gate.describe(decided);
+  const { approval, effect } = found;
+  const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
+  const scope = scopeOf(given.changes as readonly ProposableChange[], decided);
+  const state = {
+    v: 1,
+    state: approval ? 'open' : 'approved',
+    ...given,
+    ...scope,
+    environments: [...new Set([...scope.environments, ...(approval?.environments ?? [])])],
+    required: approval?.required ?? 0,
+    approvals: [],
+    effect,
+    bytes,
+    endedAt: null,
+    lateBy: null,
+    changeSet: null,
+    failure: null,
+    ...(contents && { contents }),
+  } as const;
+  return { state, found };
+}
+
+/** Prepares the changes of a request. Their new ids follow from its id, so that they are fixed when it is made. */
+export function prepareRequested<E extends SharedEngine>(
+  engine: E,
+  { id, changes }: Pick<RequestState, 'id' | 'changes'>,
+): Promise<readonly PreparedChange[]> {
+  const operations = REQUEST_OPERATIONS;
+  return prepareAll(withDerivedIds(engine, id), changes as readonly ProposableChange[], { operations });
+}
+
+/** Returns the check of the engine's actor, which is also told the projects whose clients would see the changes. */
+export function authorizeAll(engine: Pick<ChangeEngine, 'authorize' | 'replica'>): AuthorizeChanges | undefined {
+  const { authorize } = engine;
+  return (
+    authorize &&
+    (async (planned) => authorize({ ...planned, projects: await projectsSeenIn(engine, planned.documents) }))
+  );
+}
+
+/** Returns the projects whose clients would see planned changes, those of children and of users of a segment included. */
+export async function projectsSeenIn(
+  engine: Pick<ChangeEngine, 'replica'>,
+  documents: readonly PlannedDocument[],
+): Promise<readonly string[]> {
+  return [...new Set((await effectsOf(engine, documents)).map(({ project }) => project))];
+}
+
+interface Room {
+  readonly author: ChangeAuthor;
+  readonly bytes: number;
+  /** The request that makes room. */
+  readonly replaces: string | undefined;
+}
+
+async function assertRoom(engine: ChangeEngine, { author, bytes, replaces }: Room): Promise<void> {
+  let [count, own, total] = [1, 1, bytes];
+  const now = engine.now();
+  for await (const { summary } of listRequestSummaries(engine, OPEN)) {
+    if (summary.id === replaces || rules.stateAt(summary, now) === 'expired') continue;
+    count += 1;
+    total += summary.bytes;
+    if (isSamePerson(summary.author, author)) own += 1;
+  }
+  const { waitingRequests, waitingRequestsPerPerson, waitingRequestBytes } = LIMITS;
+  const advice = 'Apply or withdraw some';
+  if (own > waitingRequestsPerPerson) {
+    throw full(
+      `would be one too many: at most ${waitingRequestsPerPerson} change requests of one person wait. ${advice}`,
+    );
+  }
+  if (count > waitingRequests || total > waitingRequestBytes) {
+    throw full(
+      `would be one too many: at most ${waitingRequests} change requests wait, with ${waitingRequestBytes} bytes of changes. ${advice}`,
+    );
+  }
+}
+
+function full(message: string): FlagsError {
+  return invalidInput([{ message, path: '' }]) as FlagsError;
+}
+
+/** Throws `due_disabled` unless somebody applies what is due: otherwise a time would be accepted that nobody serves. */
+export function assertDueRuns({ due }: Pick<SharedEngine, 'due'>): void {
+  if (due.mode !== false) return;
+  const message =
+    'Nothing is applied at a time here: open the flags with due: { run: true }, or with run: "elsewhere" if another ' +
+    'process does it.';
+  throw new FlagsError('due_disabled', message);
+}
+
+/** Resolves to a request. Rejects with `change_request_not_found`. */
+export async function findRequest(read: Read, id: string): Promise<Versioned<RequestState>> {
+  const found = await read(requestDocuments, id);
+  if (found) return found;
+  throw changeRequestNotFound(id);
+}
+
+/** Returns the error for a request that does not exist, and for one that the caller may not read. */
+export function changeRequestNotFound(id: string): FlagsError {
+  const message = `There is no change request ${id}; list the change requests for existing ids.`;
+  return new FlagsError('change_request_not_found', message);
+}
+
+export async function getChangeRequest(
+  engine: SharedEngine,
+  { changeRequest: id }: ChangeRequestRef,
+): Promise<ChangeRequest> {
+  const found = await findRequest(engine.read, id);
+  const now = engine.now();
+  if (!isOpen(rules.stateAt(found.state, now))) return toRequest(found, now);
+  const effect = await describeRequest(engine, found.state).catch(whenRefused);
+  return toRequest(found, now, effect);
+}
+
+function whenRefused(error: unknown): null {
+  if (isFlagsError(error)) return null;
+  throw error;
+}
+
+/**
+ * Returns what a request would do now. Rejects if its changes would be refused. Nobody's permission is asked: a reader need
+ * not be permitted to apply it.
+ */
+export async function describeRequest(engine: SharedEngine, request: RequestState): Promise<GatedEffect> {
+  const prepared = await prepareRequested(engine, request);
+  return engine.gate.describe(await engine.writer.plan(prepared, { actor: KIND }));
+}
+
+/**
+ * Returns a request with its present state.
+ *
+ * @param found what an open request would do now; null: its changes would be refused
+ */
+export function toRequest(
+  { state: request, revision }: Versioned<RequestState>,
+  now: Date,
+  found?: GatedEffect | null,
+): ChangeRequest {
+  const listed = toListed(request, revision, now);
+  const changes = request.changes as ChangeRequest['changes'];
+  if (!isOpen(listed.state) || found === undefined) {
+    return { ...listed, changes, approval: null, effect: request.effect };
+  }
+  const { effect, approval } = found ?? { effect: null, approval: null };
+  return {
+    ...listed,
+    changes,
+    ...(found && { state: rules.isApproved(request.approvals, found) ? 'approved' : 'open' }),
+    required: found ? (approval?.required ?? 0) : listed.required,
+    approvals: approvalsOf(request.approvals, effect),
+    approval,
+    effect,
+  };
+}
+
+function approvalsOf(approvals: readonly StoredApproval[], effect: string | null): ChangeRequest['approvals'] {
+  return approvals.map((one) => ({ actor: one.actor, at: one.at, reason: one.reason, current: one.effect === effect }));
+}
+
+/** Members by name: they are part of the public API. */
+export function toListed(summary: RequestSummary, revision: number, now: Date): ListedChangeRequest {
+  const { id, author, appliedBy, createdAt, reason, at, notAfter, expiresAt, ifUnchanged, required } = summary;
+  const { projects, flags, environments, lateBy, changeSet, failure } = summary;
+  const state = rules.stateAt(summary, now);
+  const made = { id, state, author, appliedBy, createdAt, reason, at, notAfter, expiresAt, ifUnchanged, required };
+  const approvals = approvalsOf(summary.approvals, summary.effect);
+  // Time has ended it, and nobody has recorded it yet.
+  const endedAt = state === 'expired' ? (notAfter ?? expiresAt) : summary.endedAt;
+  return { ...made, approvals, projects, flags, environments, endedAt, lateBy, changeSet, failure, revision };
+}
+
+/** Decides whether the caller may read a request. */
+export type CanReadRequest = (request: ListedChangeRequest) => Promise<boolean>;
+
+export interface ListOptions {
+  readonly page?: PageQuery | undefined;
+  readonly canRead?: CanReadRequest | undefined;
+}
+
+export function listChangeRequests(
+  engine: SharedEngine,
+  query: ChangeRequestQuery,
+  { page, canRead }: ListOptions = {},
+): Promise<ListPage<ListedChangeRequest>> {
+  const bounds = pageBounds(page);
+  return takePage(select(engine, query, { after: bounds.after, canRead }), bounds, {
+    cursorOf: ({ id }) => id,
+    sizeOf: (request) => JSON.stringify(request).length,
+  });
+}
+
+async function* select(
+  engine: SharedEngine,
+  { state, project, flag }: ChangeRequestQuery,
+  { after, canRead }: { readonly after: string | undefined; readonly canRead: CanReadRequest | undefined },
+): AsyncGenerator<ListedChangeRequest> {
+  // One whose time has passed may still be among the open ones.
+  const parent = state === undefined || state === 'expired' ? undefined : isOpen(state) ? OPEN : ENDED;
+  const stored = engine.memory.statesOf(flagDocuments);
+  const now = engine.now();
+  for await (const { summary, revision } of listRequestSummaries(engine, parent, after)) {
+    const listed = toListed(summary, revision, now);
+    if (state !== undefined && listed.state !== state) continue;
+    if (flag !== undefined && !summary.flags.some((one) => one.flag === flag)) continue;
+    const isIn = (one: string) =>
+      summary.projects.includes(one) || summary.flags.some((of) => stored.get(of.flag)?.project === one);
+    if (project !== undefined && !isIn(project)) continue;
+    if (!canRead || (await canRead(listed))) yield listed;
+  }
+}
+
+/** Reads the summaries of requests by id, never their changes. */
+export function listRequestSummaries(
+  reader: Pick<DocumentReader, 'list'>,
+  parent?: typeof OPEN | typeof ENDED,
+  after?: string,
+): AsyncGenerator<StoredSummary<RequestSummary>> {
+  return listSummaries(reader, { kind: KIND, parent, after });
+}

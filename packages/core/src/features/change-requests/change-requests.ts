@@ -1,0 +1,160 @@
+import type { ChangeContext, ListPage, PageQuery } from '../../base/common.types.js';
+import type { ChangeEngine } from '../../changesets/engine.js';
+import { call, change, ENGINE } from '../../changesets/run-operation.js';
+import type { ChangeRequestApproval, ChangeRequestQuery, ChangeRequestTime } from './change-request.js';
+import type {
+  ApplyContext,
+  ChangeRequest,
+  ChangeRequestOptions,
+  ChangeRequestRef,
+  DecisionContext,
+  ListedChangeRequest,
+  RequestedChange,
+} from './change-request.types.js';
+import { changeRequestOperations as operations } from './operations.js';
+import type { ApprovalPolicy, KnownApprovalPolicy } from './policy.js';
+
+/** Operations on changes that wait for a time, for approval, or for both: `flags.changeRequests`. */
+export class ChangeRequests<Own extends string = never> {
+  /** @internal */
+  readonly [ENGINE]: ChangeEngine;
+
+  /** @internal */
+  constructor(engine: ChangeEngine) {
+    this[ENGINE] = engine;
+  }
+
+  /**
+   * Requests changes. They are validated and planned immediately: what `apply` would refuse is refused now. That they need
+   * approval is no refusal. They are decided again when the request is applied: by a person, or by itself at the time `at`,
+   * as soon as it has the approvals that it needs. What needs no approval and has no time is approved at once.
+   *
+   * With an `id` that was used before by the same author, for the same changes, times and options, it returns that request
+   * as it is now.
+   *
+   * @param changes those of `apply`, or `setApprovalPolicy`; or, alone, `undoChangeSet`
+   * @throws FlagsError as `apply`; `due_disabled` for a time without the option `due`; `invalid_input` also for the times,
+   * and beyond 100 waiting requests of one person, 1,000 of all, or 64 MiB of them; `id_taken`; with `replaces`
+   * `change_request_not_found`, `change_request_not_open`
+   * @example
+   * const ada = flags.as({ name: 'Ada', id: 'u-7' });
+   * const { id } = await ada.changeRequests.create([{ op: 'enable', ref: production }], { reason: 'Launch' });
+   */
+  create(changes: readonly RequestedChange<Own>[], options?: ChangeRequestOptions): Promise<ChangeRequest> {
+    const input = { ...Object(options), changes };
+    return call(this, operations, 'createChangeRequest', { ref: undefined, input, context: options });
+  }
+
+  /**
+   * Returns a request, its present state, and what it would do now. One that has ended exists for 90 days more.
+   *
+   * @throws FlagsError `change_request_not_found`
+   * @example
+   * const { state, effect } = await flags.changeRequests.get({ changeRequest: id });
+   */
+  get(ref: ChangeRequestRef): Promise<ChangeRequest> {
+    return call(this, operations, 'getChangeRequest', { ref, input: undefined, context: undefined });
+  }
+
+  /**
+   * Lists requests by id, which is the order of their creation unless callers chose the ids. They have the state of the
+   * last decision about them; `get` says the present one.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const { items } = await flags.changeRequests.list({ state: 'open', project: 'default' });
+   */
+  list(query: ChangeRequestQuery = {}, page?: PageQuery): Promise<ListPage<ListedChangeRequest>> {
+    return call(this, operations, 'listChangeRequests', { ref: undefined, input: query, context: page });
+  }
+
+  /**
+   * Approves what the person has seen. The author cannot, nor an API token. People are compared by the ids that `flags.as`
+   * gets, otherwise by their names. The second approval of a person replaces the first. An approval counts while the
+   * request would do what was approved. Where no approval is needed it changes nothing.
+   *
+   * @param approval the `effect` of the request as the person has read it
+   * @throws FlagsError `change_request_not_found`, `change_request_not_open`, `own_change_request`, `revision_mismatch`;
+   * `effect_changed`: the request would now do something else; `forbidden` for an API token; as `apply`, if the changes
+   * would be refused
+   * @example
+   * const { effect } = await flags.changeRequests.get({ changeRequest: id });
+   * await flags.as({ name: 'Grace', id: 'u-9' }).changeRequests.approve({ changeRequest: id }, { effect });
+   */
+  approve(ref: ChangeRequestRef, approval: ChangeRequestApproval, context?: DecisionContext): Promise<ChangeRequest> {
+    return call(this, operations, 'approveChangeRequest', { ref, input: approval, context });
+  }
+
+  /**
+   * Ends a request of somebody else, also one with a time.
+   *
+   * @throws FlagsError `change_request_not_found`, `change_request_not_open`, `own_change_request`, `revision_mismatch`;
+   * `forbidden` for an API token
+   * @example
+   * await flags.as('grace@example.org').changeRequests.reject({ changeRequest: id }, { reason: 'Not on a Friday' });
+   */
+  reject(ref: ChangeRequestRef, context?: DecisionContext): Promise<ChangeRequest> {
+    return call(this, operations, 'rejectChangeRequest', { ref, input: undefined, context });
+  }
+
+  /**
+   * Takes a request back, also one with a time, and one of somebody else.
+   *
+   * @throws FlagsError `change_request_not_found`, `change_request_not_open`, `revision_mismatch`
+   * @example
+   * await flags.changeRequests.withdraw({ changeRequest: id });
+   */
+  withdraw(ref: ChangeRequestRef, context?: DecisionContext): Promise<ChangeRequest> {
+    return call(this, operations, 'withdrawChangeRequest', { ref, input: undefined, context });
+  }
+
+  /**
+   * Applies a request as one change set: now, also before its time, or at a time, which replaces an earlier one. Its
+   * changes are decided again. A refusal leaves the request as it is.
+   *
+   * @param time absent, or without `at`: now
+   * @param context `id`: of the change set; it makes the call safe to repeat
+   * @throws FlagsError as `apply`; `change_request_not_found`, `change_request_not_open`; now: `approval_required` (too few
+   * approvals of what it would do now); with a time: `due_disabled`, `invalid_input`
+   * @example
+   * await flags.changeRequests.apply({ changeRequest: id });
+   */
+  apply(ref: ChangeRequestRef, time: ChangeRequestTime = {}, context?: ApplyContext): Promise<ChangeRequest> {
+    return call(this, operations, 'applyChangeRequest', { ref, input: time, context });
+  }
+}
+
+/** Operations on the environments whose changes need approval: `flags.approvalPolicy`. */
+export class ApprovalPolicies {
+  /** @internal */
+  readonly [ENGINE]: ChangeEngine;
+
+  /** @internal */
+  constructor(engine: ChangeEngine) {
+    this[ENGINE] = engine;
+  }
+
+  /**
+   * Names the environments whose changes need approval, and how many people must approve. It replaces the whole policy.
+   * While it names an environment, every change that its clients could see is refused with `approval_required`, unless
+   * it only switches flags off. An environment that loses approvals needs the approval that it loses. A name that is not an
+   * environment of this engine is accepted, because another process may have it; the result names it.
+   *
+   * @throws FlagsError `invalid_input`, `approval_required`; `forbidden` for an API token
+   * @example
+   * await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+   */
+  set(policy: ApprovalPolicy, context?: Omit<ChangeContext, 'id' | 'ifRevision'>): Promise<KnownApprovalPolicy> {
+    return change(this, 'setApprovalPolicy', { input: policy, context });
+  }
+
+  /**
+   * Returns the environments whose changes need approval: none in a new store.
+   *
+   * @example
+   * const { environments } = await flags.approvalPolicy.get();
+   */
+  get(): Promise<KnownApprovalPolicy> {
+    return call(this, operations, 'getApprovalPolicy', { ref: undefined, input: undefined, context: undefined });
+  }
+}

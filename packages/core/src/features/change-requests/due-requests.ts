@@ -1,0 +1,322 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { compareCodePoints } from '../../base/collections.js';
+import { LIMITS } from '../../base/limits.js';
+import type { AuthorizeDue } from '../../changesets/change-set.types.js';
+import { createKeyedMutex } from '../../changesets/change-set-writer.js';
+import type { DecidedSet, DueRequestClock, SharedEngine } from '../../changesets/engine.js';
+import { toPlannedSet } from '../../changesets/planned.js';
+import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
+import { actorOf } from '../../engine/engine.js';
+import { isFlagsError } from '../../errors.js';
+import { isStorageError, refusalOf } from '../../kernel/due/host.js';
+import { OVERDUE } from '../../kernel/due/runner.js';
+import type { DueCounts, DueSource } from '../../kernel/due/source.js';
+import { nameOf, type Versioned } from '../../storage/documents.js';
+import type { DocumentCheck } from '../../storage/port.js';
+import { askDue, assertAuthor } from '../../tokens/author.js';
+import * as rules from './change-request.decide.js';
+import { isOpen, type RequestState, type RequestSummary } from './change-request.js';
+import { ENDED, OPEN, requestDocuments } from './change-request.kind.js';
+import type { ListedChangeRequest } from './change-request.types.js';
+import { listRequestSummaries, prepareRequested, projectsSeenIn, toListed } from './change-requests.operations.js';
+import { finishRequest, originOf } from './decisions.operations.js';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** Milliseconds that one run waits for answers of the host, before it passes over the requests that lack one. */
+const PATIENCE = 100;
+/** The host is asked so often about a request that changes meanwhile. */
+const QUESTIONS = 3;
+/** Documents that one commit deletes. */
+const PRUNED_AT_ONCE = 100;
+
+/** The request, or a document that the host was asked about, has changed meanwhile. */
+class HasChanged extends Error {}
+
+interface SourceOptions {
+  /** Called after the construction: the engine contains its sources. */
+  readonly engineOf: () => SharedEngine;
+  readonly authorize: AuthorizeDue | undefined;
+  /** The actor of what nobody asked for: the failure and the expiry of a request. */
+  readonly actor: string;
+}
+
+/** `waits`: it stays open. `stop`: the storage failed, so the rest waits. */
+type Outcome = 'ended' | 'gone' | 'waits' | 'stop';
+
+/**
+ * Applies change requests when their time has come. All nodes may try: the set and the end of the request are one commit,
+ * which expects the revision of the request.
+ */
+export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestClock {
+  readonly name = 'change requests';
+  /** The open requests with a time, as the last look has found them: when each is due, by id. */
+  private times = new Map<string, number>();
+  /** When the last look began, in milliseconds since 1970. */
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  private prunesAt = Number.NEGATIVE_INFINITY;
+  /** Requests that were made or changed here since the last look began: the list may lack them. */
+  private expected = new Map<string, number | undefined>();
+  /** Requests that are being applied, which may wait for the host. */
+  private readonly applying = new Set<string>();
+  /** What was known when a request lacked approvals, by its id. */
+  private readonly lacking = new Map<string, string>();
+  /** Requests whose error was reported, so that it is reported once. */
+  private readonly reported = new Set<string>();
+  /** Requests that touch one document follow each other. */
+  private readonly inOrder = createKeyedMutex();
+
+  constructor(private readonly options: SourceOptions) {}
+
+  private get engine(): SharedEngine {
+    return this.options.engineOf();
+  }
+
+  expect(request: RequestSummary): void {
+    const at = isOpen(request.state) && request.at !== null ? Date.parse(request.at) : undefined;
+    this.expected.set(request.id, at);
+    if (at === undefined) this.times.delete(request.id);
+    else this.times.set(request.id, at);
+    if (at !== undefined) this.engine.due.wakeBy(at);
+  }
+
+  nextAt(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const [id, at] of this.times) {
+      // A request that was due at the last look waits for the next poll; one that the look did not see does not.
+      if (at > this.lookedAt || this.expected.has(id)) next = Math.min(next, Math.max(at, this.lookedAt + 1));
+    }
+    return next;
+  }
+
+  counts(now: number): DueCounts {
+    const overdue = [...this.times.values()].filter((at) => at < now - OVERDUE).length;
+    return { pending: this.times.size, overdue };
+  }
+
+  /** Applies what is due in the order of time, then of id, and ends what time has ended. */
+  async run(now: number): Promise<readonly ListedChangeRequest[]> {
+    const due = (await this.look(now)).filter((one) => dueAt(one) <= now);
+    // A request that lacks approvals is planned again when this position has moved.
+    if (due.length > 0) await this.engine.memory.refresh();
+    const ended: string[] = [];
+    const tasks: Promise<Outcome>[] = [];
+    const patience = sleep(PATIENCE, undefined, { ref: false });
+    for (const { id } of due.sort(byTime)) {
+      if (this.engine.lifetime.closing.aborted) break;
+      if (this.applying.has(id)) continue;
+      const task = this.start(id).then((outcome) => {
+        if (outcome === 'ended') ended.push(id);
+        return outcome;
+      });
+      tasks.push(task);
+      if ((await (this.options.authorize ? Promise.race([task, patience]) : task)) === 'stop') break;
+    }
+    // Without a timer nobody comes back to them.
+    if (this.engine.due.mode !== true) await Promise.all(tasks);
+    await this.prune(now).catch(this.engine.onError);
+    return this.listEnded(ended);
+  }
+
+  /**
+   * Leaves a storage alone that fails, or cannot be written: the replica's poll reports the former, and readers see what
+   * time has ended anyway.
+   */
+  async tidy(now: number): Promise<void> {
+    if (now < this.lookedAt + MINUTE) return;
+    try {
+      for (const summary of await this.look(now)) {
+        if (rules.stateAt(summary, new Date(now)) === 'expired') await this.end(summary.id, rules.expire);
+      }
+      await this.prune(now);
+    } catch {
+      return;
+    }
+  }
+
+  /** Returns the open requests. */
+  private async look(now: number): Promise<readonly RequestSummary[]> {
+    this.lookedAt = now;
+    this.expected = new Map();
+    const open: RequestSummary[] = [];
+    for await (const { summary } of listRequestSummaries(this.engine, OPEN)) open.push(summary);
+    const times = open.flatMap(({ id, at }) => (at === null ? [] : [[id, Date.parse(at)] as const]));
+    this.times = new Map(times);
+    for (const [id, at] of this.expected) {
+      if (at === undefined) this.times.delete(id);
+      else this.times.set(id, at);
+    }
+    const ids = new Set(open.map(({ id }) => id));
+    for (const known of [this.lacking, this.reported])
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    return open;
+  }
+
+  /** Applies one request. Never rejects. */
+  private async start(id: string): Promise<Outcome> {
+    this.applying.add(id);
+    const { lifetime, onError } = this.engine;
+    try {
+      const outcome = await lifetime.track(() => this.applyInTurn(id));
+      if (outcome !== 'waits') this.times.delete(id);
+      this.reported.delete(id);
+      return outcome;
+    } catch (error) {
+      if (lifetime.closing.aborted) return 'stop';
+      if (!this.reported.has(id)) onError(error);
+      this.reported.add(id);
+      return isStorageError(error) ? 'stop' : 'waits';
+    } finally {
+      this.applying.delete(id);
+    }
+  }
+
+  private async applyInTurn(id: string): Promise<Outcome> {
+    const found = await this.engine.read(requestDocuments, id);
+    if (!found || !isOpen(found.state.state)) return 'gone';
+    const { poller } = this.engine.replica;
+    const known = `${poller.position()} ${found.revision}`;
+    const isExpired = rules.stateAt(found.state, this.engine.now()) === 'expired';
+    if (!isExpired && this.lacking.get(id) === known) return 'waits';
+    const { authorize } = this.options;
+    const work = () => this.applyOrEnd(found);
+    try {
+      return await (authorize ? this.inOrder(await this.keysOf(found.state), work) : work());
+    } catch (error) {
+      if (error instanceof HasChanged) return 'waits';
+      if (!isFlagsError(error) || error.code !== 'approval_required') throw error;
+      this.lacking.set(id, known);
+      return 'waits';
+    }
+  }
+
+  /** Returns the names of the documents that the changes of a request touch. */
+  private async keysOf(request: RequestState): Promise<readonly string[]> {
+    const prepared = await prepareRequested(this.engine, request).catch(whenRefused);
+    const decided = await this.engine.writer.plan(prepared, actorOf(applierOf(request))).catch(whenRefused);
+    const events = 'unit' in decided ? decided.unit.events : [];
+    return [...new Set([...prepared, ...events].map(({ subject }) => nameOf(subject)))];
+  }
+
+  /** Applies a request, or writes why not. Rejects if it stays open. */
+  private async applyOrEnd(found: Versioned<RequestState>): Promise<Outcome> {
+    const { id } = found.state;
+    try {
+      if (rules.stateAt(found.state, this.engine.now()) === 'expired') return await this.end(id, rules.expire);
+      for (let question = 1; ; question++) {
+        try {
+          await this.apply(found);
+          return 'ended';
+        } catch (error) {
+          if (!(error instanceof HasChanged) || question === QUESTIONS) throw error;
+        }
+      }
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (!refusal || refusal.code === 'approval_required') throw error;
+      if (refusal.code === 'change_request_not_open') return this.end(id, rules.expire);
+      return this.end(id, (request, now) => (isOpen(request.state) ? rules.fail(request, refusal, now) : undefined));
+    }
+  }
+
+  private async apply({ state: request, revision }: Versioned<RequestState>): Promise<void> {
+    const { engine } = this;
+    const { id, reason } = request;
+    const by = applierOf(request);
+    const prepared = await prepareRequested(engine, request);
+    const { authorize } = this.options;
+    const asked = authorize && (await this.ask(request, authorize, await engine.writer.plan(prepared, actorOf(by))));
+    await engine.writer.run(prepared, {
+      ...actorOf(by),
+      reason: reason ?? undefined,
+      origin: originOf(id),
+      async finishSet(unit, _, set) {
+        const expected = [...(asked ?? []), { key: { kind: requestDocuments.kind, id }, expected: revision }];
+        await assertSame(unit, expected);
+        const now = engine.now();
+        await assertAuthor(unit, { author: by, what: 'change request' }, now);
+        return finishRequest(unit, id, { ...set, by, now });
+      },
+    });
+  }
+
+  /** Asks the host before any document is locked. Returns the revisions of the documents that it was asked about. */
+  private async ask(
+    request: RequestState,
+    authorize: AuthorizeDue,
+    decided: DecidedSet,
+  ): Promise<readonly DocumentCheck[]> {
+    const planned = await toPlannedSet(decided);
+    const projects = await projectsSeenIn(this.engine, planned.documents);
+    const question = { authorizeDue: authorize, author: applierOf(request), what: 'change request' } as const;
+    await askDue(this.engine, question, { ...planned, projects });
+    const written = decided.writes.map(({ write: { key, expected } }) => ({ key, expected }));
+    return [...decided.unit.toChecks(), ...written];
+  }
+
+  private async end(
+    id: string,
+    decide: (request: RequestState, now: Date) => rules.Decided | undefined,
+  ): Promise<Outcome> {
+    const { writer, now } = this.engine;
+    const { id: changeSet } = await writer.run([], {
+      actor: this.options.actor,
+      origin: originOf(id),
+      async finishSet(unit) {
+        const found = await unit.read(requestDocuments, id);
+        const decided = found && decide(found.state, now());
+        if (decided) await unit.record(requestDocuments, id, decided);
+        return undefined;
+      },
+    });
+    return changeSet === null ? 'gone' : 'ended';
+  }
+
+  private async listEnded(ids: readonly string[]): Promise<readonly ListedChangeRequest[]> {
+    const items: ListedChangeRequest[] = [];
+    for (const id of ids) {
+      const found = await this.engine.read(requestDocuments, id);
+      if (found) items.push(toListed(found.state, found.revision, this.engine.now()));
+    }
+    return items;
+  }
+
+  /** Deletes requests that ended long ago, once a day. Their events remain. */
+  private async prune(now: number): Promise<void> {
+    if (now < this.prunesAt) return;
+    this.prunesAt = now + DAY;
+    const oldest = new Date(now - LIMITS.requestRetention).toISOString();
+    const isOld = ({ endedAt }: Pick<RequestSummary, 'endedAt'>) => endedAt !== null && endedAt < oldest;
+    const old: string[] = [];
+    for await (const { summary } of listRequestSummaries(this.engine, ENDED)) if (isOld(summary)) old.push(summary.id);
+    for (let first = 0; first < old.length; first += PRUNED_AT_ONCE) {
+      await this.engine.writer.prune(requestDocuments, old.slice(first, first + PRUNED_AT_ONCE), isOld);
+    }
+  }
+}
+
+/** Throws {@link HasChanged} unless the documents are at these revisions. */
+async function assertSame(unit: ChangeSetUnit, documents: readonly DocumentCheck[]): Promise<void> {
+  for (const { key, expected } of documents) {
+    if (((await unit.stored(key))?.revision ?? 0) !== expected) throw new HasChanged();
+  }
+}
+
+/** Who sets the time of a request applies it. */
+function applierOf({ appliedBy, author }: RequestState) {
+  return appliedBy ?? author;
+}
+
+function whenRefused(error: unknown): readonly [] {
+  if (isFlagsError(error) && !isStorageError(error)) return [];
+  throw error;
+}
+
+/** Returns when a request is due, or when time ends it, in milliseconds since 1970. */
+function dueAt(request: RequestSummary): number {
+  return request.at === null ? rules.endsAt(request) : Date.parse(request.at);
+}
+
+function byTime(one: RequestSummary, other: RequestSummary): number {
+  return dueAt(one) - dueAt(other) || compareCodePoints(one.id, other.id);
+}

@@ -1,0 +1,121 @@
+import { compareCodePoints } from '../../base/collections.js';
+import type { FlagRef } from '../../base/common.types.js';
+import { isObject } from '../../base/json.js';
+import { paced } from '../../base/paced.js';
+import type { PlannedDocument } from '../../changesets/change-set.types.js';
+import type { ProposableChange } from '../../changesets/change-sets.operations.js';
+import type { DecidedSet } from '../../changesets/engine.js';
+import { toPlannedDocuments } from '../../changesets/planned.js';
+import { hashOf } from '../../changesets/repetition.js';
+import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
+import type { PreparedChange } from '../../engine/engine.js';
+import { FlagsError } from '../../errors.js';
+import { percentageParameter } from '../../evaluation/strategies.js';
+import { flagDocuments } from '../../flags/flag.kind.js';
+import type { Strategy } from '../../flags/strategy.types.js';
+import { kindOf } from '../../kinds.js';
+import { projectDocuments } from '../../projects/project.kind.js';
+import { nameOf } from '../../storage/documents.js';
+import type { DocumentKey } from '../../storage/port.js';
+import type { RequestSummary } from './change-request.js';
+
+/**
+ * Returns the projects, flags and environments that the changes of a request are about: those that the changes name, and
+ * those of the documents that they would change now.
+ */
+export function scopeOf(
+  changes: readonly ProposableChange[],
+  decided: DecidedSet,
+): Pick<RequestSummary, 'projects' | 'flags' | 'environments'> {
+  const projects = new Set<string | null>();
+  const flags = new Map<string, FlagRef>();
+  const environments = new Set<string>();
+  const addFlag = (project: unknown, flag: unknown) => {
+    if (typeof project === 'string' && typeof flag === 'string') flags.set(`${project} ${flag}`, { project, flag });
+  };
+  for (const change of changes) {
+    const ref: Readonly<Record<string, unknown>> = 'ref' in change && isObject(change.ref) ? change.ref : {};
+    if (typeof ref.project === 'string') projects.add(ref.project);
+    if (typeof ref.environment === 'string') environments.add(ref.environment);
+    addFlag(ref.project, ref.flag);
+  }
+  for (const document of toPlannedDocuments(decided)) {
+    for (const project of projectsOf(document)) {
+      projects.add(project);
+      if (document.kind === flagDocuments.kind) addFlag(project, document.id);
+    }
+    for (const { environment } of document.events) if (environment !== null) environments.add(environment);
+  }
+  return {
+    projects: [...projects].sort((one, other) => compareCodePoints(one ?? '', other ?? '')),
+    flags: [...flags].sort(([one], [other]) => compareCodePoints(one, other)).map(([, ref]) => ref),
+    environments: [...environments].sort(compareCodePoints),
+  };
+}
+
+function projectsOf({ kind, id, before, after }: PlannedDocument): readonly (string | null)[] {
+  if (kind === projectDocuments.kind) return [id];
+  const states = [before, after].filter(isObject);
+  return states.map((state) => kindOf(kind)?.projectOf(state) ?? null);
+}
+
+/** Returns the hash of the stored content of every document that the changes touch. */
+export async function contentsOf(
+  unit: ChangeSetUnit,
+  changes: readonly PreparedChange[],
+): Promise<Readonly<Record<string, string>>> {
+  const keys = [...changes, ...unit.events].map(({ subject }) => subject);
+  const contents: Record<string, string> = {};
+  for await (const key of paced(new Map(keys.map((one) => [nameOf(one), one])).values())) {
+    contents[nameOf(key)] = await hashOfStored(unit, key);
+  }
+  return contents;
+}
+
+async function hashOfStored(unit: ChangeSetUnit, key: DocumentKey): Promise<string> {
+  const state = (await unit.stored(key))?.state ?? null;
+  return hashOf(key.kind === flagDocuments.kind && isObject(state) ? withoutProgress(state) : state);
+}
+
+interface RollingEnvironment {
+  readonly strategies: readonly Strategy[];
+  /** By the id of their strategy. */
+  readonly rollouts?: Readonly<Record<string, object>>;
+}
+
+/** Returns a flag without what the steps of its rollouts change: a request does not wait for a rollout to end. */
+function withoutProgress(flag: Readonly<Record<string, unknown>>): unknown {
+  const environments = flag.environments as readonly RollingEnvironment[];
+  return { ...flag, environments: environments.map(environmentWithoutProgress) };
+}
+
+function environmentWithoutProgress({ rollouts = {}, ...environment }: RollingEnvironment): unknown {
+  const strategies = environment.strategies.map((strategy) => {
+    const name = percentageParameter(strategy.name);
+    if (name === undefined || !Object.hasOwn(rollouts, strategy.id)) return strategy;
+    const { [name]: _percentage, ...parameters } = strategy.parameters ?? {};
+    return { ...strategy, parameters };
+  });
+  const plans = Object.entries(rollouts).map(([id, rollout]) => {
+    const {
+      step: _step,
+      since: _since,
+      state: _state,
+      failure: _failure,
+      ...plan
+    } = rollout as Record<string, unknown>;
+    return [id, plan] as const;
+  });
+  return { ...environment, strategies, rollouts: Object.fromEntries(plans) };
+}
+
+/** Throws `revision_mismatch` if a document has other content than when the request was made. */
+export async function assertUnchanged(unit: ChangeSetUnit, contents: Readonly<Record<string, string>>): Promise<void> {
+  for await (const [name, hash] of paced(Object.entries(contents))) {
+    const space = name.indexOf(' ');
+    const key = { kind: name.slice(0, space), id: name.slice(space + 1) };
+    if ((await hashOfStored(unit, key)) === hash) continue;
+    const message = `The ${key.kind} ${key.id} is not as it was when the change request was made; look at it, and make another request.`;
+    throw new FlagsError('revision_mismatch', message);
+  }
+}
