@@ -20,7 +20,7 @@ const IN_BROWSER = ['packages/http/test/browser/', 'packages/ui/test/browser/'];
 /** Tests that start many processes of their own: nothing else runs at the same time. */
 const WITH_PROCESSES = [
   'examples/server/test/faults/(idle-streams|kill|several-servers)',
-  'packages/core/test/((consumers|schedules)/kill|storage/sqlite/(kill|processes))',
+  'packages/core/test/((consumers|change-requests)/kill|storage/sqlite/(kill|processes))',
 ];
 const WITH_PROCESSES_ON_POSTGRES = ['packages/postgres/test/(feed/writers|nodes/)'];
 

@@ -13,8 +13,8 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     events: await flags.listEvents({ limit: 1000 }),
     counts: await flags.countEvaluations(),
     usage: (await flags.listSeenFlags()).items,
-    schedules: (await flags.listSchedules()).items,
-    approvalPolicy: await flags.getApprovalPolicy(),
+    changeRequests: (await flags.changeRequests.list()).items,
+    approvalPolicy: await flags.approvalPolicy.get(),
     rollouts: (await flags.listRollouts()).items,
     applications: (await flags.listApplications()).items,
   };

@@ -1,8 +1,21 @@
 import type { EvaluationOperations } from '../src/evaluation/evaluation.types.js';
 import type { Change, Definitions, Flags } from '../src/index.js';
+import type { ApprovalPolicies, ChangeRequests } from '../src/types.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
+
+/** The namespaces of flags. */
+interface Namespaces {
+  readonly changeRequests: ChangeRequests;
+  readonly approvalPolicy: ApprovalPolicies;
+}
+
+type NameIn<Namespace extends keyof Namespaces> = `${Namespace}.${keyof Namespaces[Namespace] & string}`;
+/** Every method, those of a namespace as `changeRequests.create`. */
+type MethodName =
+  | Exclude<keyof Flags & string, OwnTests | keyof Namespaces>
+  | { readonly [Namespace in keyof Namespaces]: NameIn<Namespace> }[keyof Namespaces];
 
 type OwnTests =
   | keyof EvaluationOperations
@@ -23,8 +36,8 @@ const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
 const ROLLOUT = { rollout: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a03' };
 const GRADUAL = { ...DEFAULT, flag: 'gradual', environment: 'production' };
-const SCHEDULE = { schedule: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01' };
-const PROPOSAL = { proposal: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a05' };
+const REQUEST = { changeRequest: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a05' };
+const DUE = { changeRequest: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01' };
 const STEPS = { steps: [{ rollout: 5, hold: null }, { rollout: 100 }] };
 const TIME = '2026-03-01T12:00:00.000Z';
 
@@ -85,9 +98,9 @@ export async function furnish(flags: Flags): Promise<void> {
   const [first] = [await own(), await own()];
   await flags.enable(GRADUAL);
   await flags.startRollout({ ...GRADUAL, strategy: first }, STEPS, { id: ROLLOUT.rollout });
-  await flags.createSchedule([{ op: 'archiveFlag', ref: CHILD }], { id: SCHEDULE.schedule, at: await later(flags) });
   const changes = [{ op: 'archiveFlag', ref: CHILD }] as const;
-  await flags.createProposal({ changes }, { id: PROPOSAL.proposal, reason: 'Unused', expiresAt: await later(flags) });
+  await flags.changeRequests.create(changes, { id: DUE.changeRequest, at: await later(flags) });
+  await flags.changeRequests.create(changes, { id: REQUEST.changeRequest, expiresAt: await later(flags) });
 }
 
 /** An hour after the newest event: the clock of the engine may be another one than that of this process. */
@@ -97,7 +110,7 @@ async function later(flags: Flags): Promise<string> {
 }
 
 /** Every operation that reads or changes stored data. A new operation does not compile until it is listed. */
-export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt | readonly Attempt[]>> = {
+export const OPERATIONS: Readonly<Record<MethodName, Attempt | readonly Attempt[]>> = {
   createProject: (flags) => flags.createProject({ id: 'new', name: 'New' }),
   updateProject: (flags) => flags.updateProject(DEFAULT, { name: 'Changed' }),
   deleteProject: (flags) => flags.deleteProject(SHOP),
@@ -221,17 +234,29 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
   listConsumers: [(flags) => flags.listConsumers(), (flags) => flags.listConsumers({ limit: 1 })],
   resetConsumer: (flags) => flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' }),
-  createProposal: (flags) =>
-    flags.createProposal({ changes: CHANGES }, { reason: 'Launch', id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a06' }),
-  getProposal: (flags) => flags.getProposal(PROPOSAL),
-  listProposals: [(flags) => flags.listProposals(), (flags) => flags.listProposals({ flag: 'child' }, { limit: 1 })],
-  approveProposal: (flags) => flags.approveProposal(PROPOSAL, { actor: 'grace' }),
-  rejectProposal: (flags) => flags.rejectProposal(PROPOSAL),
-  withdrawProposal: (flags) => flags.withdrawProposal(PROPOSAL),
-  applyProposal: [
-    (flags) => flags.applyProposal(PROPOSAL, {}, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a08' }),
+  'changeRequests.create': [
+    (flags) => flags.changeRequests.create(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a06' }),
     async (flags) =>
-      flags.applyProposal(PROPOSAL, { at: await later(flags) }, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a07' }),
+      flags.changeRequests.create(CHANGES, {
+        ...{ id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a02', at: await later(flags), ifUnchanged: true },
+        replaces: DUE.changeRequest,
+      }),
+  ],
+  'changeRequests.get': (flags) => flags.changeRequests.get(REQUEST),
+  'changeRequests.list': [
+    (flags) => flags.changeRequests.list(),
+    (flags) => flags.changeRequests.list({ flag: 'child' }, { limit: 1 }),
+  ],
+  'changeRequests.approve': async (flags) => {
+    const { effect } = await flags.changeRequests.get(REQUEST);
+    return flags.changeRequests.approve(REQUEST, { effect: `${effect}` }, { actor: 'grace' });
+  },
+  'changeRequests.reject': (flags) => flags.changeRequests.reject(REQUEST, { actor: 'grace' }),
+  'changeRequests.withdraw': (flags) => flags.changeRequests.withdraw(REQUEST),
+  'changeRequests.apply': [
+    (flags) => flags.changeRequests.apply(REQUEST, {}, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a08' }),
+    async (flags) =>
+      flags.changeRequests.apply(REQUEST, { at: await later(flags) }, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a07' }),
   ],
   startRollout: async (flags) => {
     const { environments } = await flags.getFlag(GRADUAL);
@@ -244,14 +269,9 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   resumeRollout: (flags) => flags.resumeRollout(ROLLOUT),
   advanceRollout: (flags) => flags.advanceRollout(ROLLOUT),
   stopRollout: (flags) => flags.stopRollout(ROLLOUT),
-  createSchedule: async (flags) =>
-    flags.createSchedule(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a02', at: await later(flags) }),
-  getSchedule: (flags) => flags.getSchedule(SCHEDULE),
-  listSchedules: [(flags) => flags.listSchedules(), (flags) => flags.listSchedules({ flag: 'child' }, { limit: 1 })],
-  cancelSchedule: (flags) => flags.cancelSchedule(SCHEDULE),
   runDue: (flags) => flags.runDue(),
-  setApprovalPolicy: (flags) => flags.setApprovalPolicy({ environments: { staging: { required: 1 } } }),
-  getApprovalPolicy: (flags) => flags.getApprovalPolicy(),
+  'approvalPolicy.set': (flags) => flags.approvalPolicy.set({ environments: { staging: { required: 1 } } }),
+  'approvalPolicy.get': (flags) => flags.approvalPolicy.get(),
   deleteConsumer: (flags) => flags.deleteConsumer({ consumer: 'audit' }),
 };
 

@@ -442,7 +442,7 @@ describe('the check of an actor', () => {
     const ada = flags.as('ada', { authorize: () => Promise.reject(new Error('asked')) });
     await ada.disable(PRODUCTION);
     expect(await ada.apply([{ op: 'reviveFlag', ref: { flag: 'checkout' } }])).toMatchObject({ id: null });
-    expect(await ada.plan([])).toEqual({ documents: [], effects: [] });
+    expect(await ada.plan([])).toEqual({ documents: [], effects: [], approval: null });
     expect(await ada.importDefinitions({ version: 1 })).toMatchObject({ changeSet: null });
   });
 

@@ -23,13 +23,10 @@ type WithoutId =
   | 'consume'
   | 'resetConsumer'
   | 'deleteConsumer'
-  | 'setApprovalPolicy'
-  | 'createSchedule'
+  | 'changeRequests'
+  | 'approvalPolicy'
   | 'startRollout'
   | `${'pause' | 'resume' | 'advance' | 'stop'}Rollout`
-  | 'cancelSchedule'
-  | 'createProposal'
-  | `${'approve' | 'reject' | 'withdraw' | 'apply'}Proposal`
   | 'runDue'
   | 'preview'
   | 'previewUndo'

@@ -34,7 +34,7 @@ describe('handlers', () => {
   beforeEach(async () => {
     errors = [];
     const onError = (error: unknown) => void errors.push(error);
-    const options = { pollInterval: 0, usage: { interval: 0 }, runSchedules: 'elsewhere', onError } as const;
+    const options = { pollInterval: 0, usage: { interval: 0 }, due: { run: 'elsewhere' }, onError } as const;
     flags = await createFlags({ ...options, storage: memoryStorage() });
   });
   afterEach(async () => {
@@ -340,16 +340,16 @@ describe('handlers', () => {
       },
     );
 
-    it('tells what became of a schedule', async () => {
+    it('tells what became of a change request', async () => {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const { position } = await flags.listNextEvents();
       const archive = { op: 'archiveFlag', ref: CHECKOUT } as const;
-      const { id, at } = await flags.createSchedule([archive], { at: new Date().toISOString(), actor: 'ada' });
+      const { id, at } = await flags.changeRequests.create([archive], { at: new Date().toISOString(), actor: 'ada' });
       await flags.runDue();
       const { items } = await flags.listNextEvents({ after: position });
       expect(await post({}, items)).toEqual([
-        `*ada* changed:\n• schedule ${id}: state pending\n• schedule ${id}: at ${at}`,
-        `*ada* changed:\n• flag checkout: archived no → yes\n• schedule ${id}: state pending → applied`,
+        `*ada* changed:\n• change request ${id}: state approved\n• change request ${id}: at ${at}`,
+        `*ada* changed:\n• flag checkout: archived no → yes\n• change request ${id}: state approved → applied`,
       ]);
     });
 

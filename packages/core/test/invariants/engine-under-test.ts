@@ -7,7 +7,7 @@ import { contentOf } from './stored-content.js';
 /** An engine with its own clock and ids, so that two engines with the same inputs have the same results. */
 export async function engineOn(
   storage: FlagsStorage,
-  options: Pick<FlagsOptions, 'runSchedules' | 'onProblem'> = {},
+  options: Pick<FlagsOptions, 'due' | 'onProblem'> = {},
 ): Promise<Flags> {
   let time = Date.UTC(2026, 0, 1);
   let ids = 0;

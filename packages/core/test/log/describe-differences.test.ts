@@ -242,17 +242,17 @@ it('words the steps of a rollout, and why it ended', () => {
   expect(linesOf(rollout)).toEqual(lines);
 });
 
-it('words the states of a schedule, and why it failed', () => {
+it('words the states of a change request, and why it failed', () => {
   const failure = { code: 'flag_archived', message: 'The flag checkout is archived.', details: [] };
   const parts = [
     { path: '/id', before: 'a', after: 'a' },
-    { path: '/state', before: 'pending', after: 'failed' },
+    { path: '/state', before: 'approved', after: 'failed' },
     { path: '/endedAt', before: null, after: '2026-03-01T12:00:00.000Z' },
     { path: '/failure', before: null, after: failure },
   ];
-  const schedule = { kind: 'schedule', id: 'a', parts };
-  expect(describeDocument(schedule)).toBe('schedule a');
-  expect(linesOf(schedule)).toEqual(['state pending → failed', 'failure The flag checkout is archived.']);
+  const request = { kind: 'change-request', id: 'a', parts };
+  expect(describeDocument(request)).toBe('change request a');
+  expect(linesOf(request)).toEqual(['state approved → failed', 'failure The flag checkout is archived.']);
 });
 
 it('shortens long texts to their differences', () => {

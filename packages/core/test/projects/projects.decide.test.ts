@@ -1,12 +1,6 @@
 import fc from 'fast-check';
-import {
-  approvalsFor,
-  defaultEnvironment,
-  describeEffects,
-  effectsToReview,
-  hiddenToReview,
-  isReviewed,
-} from '../../src/admin.js';
+import { defaultEnvironment, describeEffects, effectsToReview, hiddenToReview, isReviewed } from '../../src/admin.js';
+import { isFreeOfApproval } from '../../src/flags/review.js';
 import type { FlagEffect } from '../../src/index.js';
 import type { FlagVisibility } from '../../src/integration.js';
 import { createSettings } from '../../src/options.js';
@@ -234,8 +228,7 @@ describe('review', () => {
     ['absent', 'off'],
     ['on', 'off'],
   ] as const)('requires no approval from %s to %s', (before, after) => {
-    const policy = { environments: { live: { required: 1 } } };
-    expect(approvalsFor([effect('live', before, after)], policy)).toBeUndefined();
+    expect(isFreeOfApproval({ before, after })).toBe(true);
   });
 
   it.each([
@@ -246,19 +239,7 @@ describe('review', () => {
     ['on', 'absent'],
     ['off', 'absent'],
   ] as const)('requires approval from %s to %s in a protected environment', (before, after) => {
-    const policy = { environments: { live: { required: 2 } } };
-    expect(approvalsFor([effect('live', before, after)], policy)).toEqual({ environments: ['live'], required: 2 });
-    expect(approvalsFor([effect('test', before, after)], policy)).toBeUndefined();
-    expect(approvalsFor([effect('live', before, after)], { environments: {} })).toBeUndefined();
-  });
-
-  it('requires the largest number of several protected environments', () => {
-    const policy = { environments: { live: { required: 1 }, staging: { required: 3 }, test: { required: 9 } } };
-    const all = ['live', 'staging'].map((environment) => effect(environment, 'off', 'on'));
-    expect(approvalsFor([...all, effect('test', 'on', 'off')], policy)).toEqual({
-      environments: ['live', 'staging'],
-      required: 3,
-    });
+    expect(isFreeOfApproval({ before, after })).toBe(false);
   });
 
   it('describes effects by environment, with counts and names', () => {

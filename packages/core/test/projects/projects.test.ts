@@ -161,10 +161,10 @@ onEveryStorage((start) => {
   });
 });
 
-it('projects contain documents of every other kind but schedules, rollouts, proposals and the policy, which are deleted with them', () => {
-  // A schedule may change several projects: when it is due, it fails, and names the missing one. A rollout ends with its flag.
+it('projects contain documents of every other kind but rollouts, change requests and the policy, which are deleted with them', () => {
+  // A change request may change several projects: when it is due, it fails, and names the missing one. A rollout ends with its flag.
   const others = ALL_KINDS.map(({ documents }) => documents.kind).filter(
-    (kind) => !['project', 'schedule', 'rollout', 'proposal', 'settings'].includes(kind),
+    (kind) => !['project', 'rollout', 'change-request', 'settings'].includes(kind),
   );
   expect([...KINDS_IN_PROJECTS].sort()).toEqual(others.sort());
 });

@@ -316,7 +316,7 @@ describe('the timers of an instance', () => {
   it('end when it is closed', async () => {
     jest.useFakeTimers();
     const flags = await createFlags({ storage: memoryStorage() });
-    expect(jest.getTimerCount()).toBe(2);
+    expect(jest.getTimerCount()).toBe(3);
     await flags.close();
     expect(jest.getTimerCount()).toBe(0);
   });
@@ -414,7 +414,7 @@ describe('a storage that fails', () => {
 
   it('is in the status, with the error and when the state was last current', async () => {
     const clock = settableClock();
-    const { reader, storage } = await writerAndReader({ now: clock.now });
+    const { reader, storage } = await writerAndReader({ now: clock.now, due: { run: false } });
     const good = clock.text();
     storage.inject({ error: FAILURE });
     clock.advance(1000);

@@ -1,4 +1,5 @@
 import type { Change, Flags } from '../../src/index.js';
+import type { ChangeRequestRef } from '../../src/types.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 
 const STOP = '2026-01-01T00:00:00Z';
@@ -41,9 +42,11 @@ async function stoppedRollout(flags: Flags): Promise<{ readonly rollout: string 
   return { rollout };
 }
 
-async function openProposal(flags: Flags): Promise<{ readonly proposal: string }> {
-  const { id } = await flags.createProposal({ changes: [{ op: 'archiveFlag', ref: CHECKOUT }] }, { reason: 'x' });
-  return { proposal: id };
+/** A request that needs the approval of one person. */
+async function openRequest(flags: Flags): Promise<ChangeRequestRef & { readonly effect: string }> {
+  await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+  const { id, effect } = await flags.changeRequests.create([{ op: 'archiveFlag', ref: CHECKOUT }]);
+  return { changeRequest: id, effect: `${effect}` };
 }
 
 /** Every operation with an input of a user, by its name. */
@@ -139,21 +142,9 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
       return flags.rotateToken({ token: token.id }, input);
     },
   },
-  setApprovalPolicy: {
+  'approvalPolicy.set': {
     input: { environments: { nowhere: { required: 1 } } },
-    take: (flags, input) => flags.setApprovalPolicy(input),
-  },
-  createSchedule: {
-    input: CHANGES,
-    take: (flags, input) => flags.createSchedule(input, { at: new Date(Date.now() + 60_000).toISOString() }),
-  },
-  cancelSchedule: {
-    input: { reason: 'x', ifRevision: [1] },
-    async take(flags, input) {
-      const at = new Date(Date.now() + 60_000).toISOString();
-      const { id } = await flags.createSchedule([{ op: 'archiveFlag', ref: CHECKOUT }], { at });
-      return flags.cancelSchedule({ schedule: id }, input);
-    },
+    take: (flags, input) => flags.approvalPolicy.set(input),
   },
   startRollout: {
     input: {
@@ -185,29 +176,34 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: { rollback: true },
     take: async (flags, input) => flags.stopRollout({ rollout: await activeRollout(flags) }, input),
   },
-  createProposal: {
-    input: { changes: CHANGES },
-    take: (flags, input) => flags.createProposal(input, { reason: 'x' }),
+  'changeRequests.create': {
+    input: { changes: CHANGES, reason: 'x', ifUnchanged: true, expiresAt: new Date(Date.now() + 60_000).toISOString() },
+    take: (flags, { changes, ...options }) => flags.changeRequests.create(changes, options),
   },
-  approveProposal: {
+  'changeRequests.approve': {
     input: { reason: 'x', actor: 'grace', ifRevision: [1] },
-    take: async (flags, input) => flags.approveProposal(await openProposal(flags), input),
+    async take(flags, input) {
+      const { effect, ...ref } = await openRequest(flags);
+      return flags.changeRequests.approve(ref, { effect }, input);
+    },
   },
-  rejectProposal: {
+  'changeRequests.reject': {
+    input: { reason: 'x', actor: 'grace', ifRevision: [1] },
+    take: async (flags, input) => flags.changeRequests.reject(await openRequest(flags), input),
+  },
+  'changeRequests.withdraw': {
     input: { reason: 'x', ifRevision: [1] },
-    take: async (flags, input) => flags.rejectProposal(await openProposal(flags), input),
+    take: async (flags, input) => flags.changeRequests.withdraw(await openRequest(flags), input),
   },
-  withdrawProposal: {
-    input: { reason: 'x', ifRevision: [1] },
-    take: async (flags, input) => flags.withdrawProposal(await openProposal(flags), input),
-  },
-  applyProposal: {
+  'changeRequests.apply': {
     input: { at: new Date(Date.now() + 60_000).toISOString() },
-    take: async (flags, input) => flags.applyProposal(await openProposal(flags), input),
+    take: async (flags, input) => flags.changeRequests.apply(await openRequest(flags), input),
   },
-  listProposals: { input: { flag: 'checkout', state: 'open' }, take: (flags, input) => flags.listProposals(input) },
+  'changeRequests.list': {
+    input: { flag: 'checkout', state: 'open' },
+    take: (flags, input) => flags.changeRequests.list(input),
+  },
   listRollouts: { input: { flag: 'checkout', state: 'running' }, take: (flags, input) => flags.listRollouts(input) },
-  listSchedules: { input: { flag: 'checkout', state: 'pending' }, take: (flags, input) => flags.listSchedules(input) },
   registerApplication: {
     input: { application: 'web', strategies: ['default'] },
     take: (flags, input) => flags.registerApplication(input),

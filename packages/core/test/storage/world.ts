@@ -1,12 +1,12 @@
 import crypto from 'node:crypto';
-import { policyDocuments } from '../../src/approvals/policy.kind.js';
 import { consumerDocuments } from '../../src/consumers/consumer.js';
+import { requestDocuments } from '../../src/features/change-requests/change-request.kind.js';
+import { policyDocuments } from '../../src/features/change-requests/policy.kind.js';
 import { dependencyEdges } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.kind.js';
 import { rolloutDocuments } from '../../src/rollouts/rollout.kind.js';
-import { scheduleDocuments } from '../../src/schedules/schedule.kind.js';
 import { segmentRegistries } from '../../src/segments/segment.js';
 import { segmentDocuments } from '../../src/segments/segment.kind.js';
 import type { Aggregate } from '../../src/storage/documents.js';
@@ -29,7 +29,7 @@ const KINDS = [
   dependencyEdges,
   segmentRegistries,
   consumerDocuments,
-  scheduleDocuments,
+  requestDocuments,
   rolloutDocuments,
   policyDocuments,
 ].map(({ kind }) => kind);

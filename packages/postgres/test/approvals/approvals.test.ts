@@ -30,7 +30,7 @@ describe('approvals on PostgreSQL', () => {
     for (let node = 0; node < NODES; node++) nodes.push(await start());
     const [first] = nodes;
     for (let node = 0; node < NODES; node++) await first?.createFlag(DEFAULT, { name: `flag-${node}` });
-    await first?.setApprovalPolicy(POLICY);
+    await first?.approvalPolicy.set(POLICY);
     await Promise.all(
       nodes.map(async (flags, node) => {
         for (let change = 0; change < CHANGES; change++) {

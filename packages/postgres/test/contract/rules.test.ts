@@ -10,15 +10,15 @@ jest.mock('../../../core/test/storage-kinds.js', () => ({ STORAGES: [mockKind] }
 const CORE = join(__dirname, '../../../core/test');
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
 const SELECTED = [
-  'approvals/gate',
-  'approvals/later',
-  'approvals/proposals',
+  'change-requests/change-requests',
+  'change-requests/gate',
+  'change-requests/later',
+  'change-requests/times',
   'changesets/repeated-ids',
   'flags/clone',
   'log/event-feed',
   'rollouts/guard',
   'rollouts/rollouts',
-  'schedules/schedules',
   'tokens/token-use',
 ];
 

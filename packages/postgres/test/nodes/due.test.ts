@@ -1,4 +1,5 @@
 import { createFlags, type Flags } from '@flags/core';
+import { approve } from '../../../core/test/change-requests/protected.js';
 import { DEFAULT, PRODUCTION } from '../../../core/test/references.js';
 import { addGradual, percentage, STEPS } from '../../../core/test/rollouts/start.js';
 import { DAY, HOUR, settableClock } from '../../../core/test/settable-clock.js';
@@ -28,13 +29,13 @@ describe('what is due on PostgreSQL', () => {
 
   async function start(connectionString: string, schema: string): Promise<Flags> {
     const storage = await postgresStorage({ connectionString, schema, listen: false, outcomeTimeout: 300 });
-    const options = { now: clock.now, pollInterval: 0, runSchedules: 'elsewhere', onError: () => undefined } as const;
+    const options = { now: clock.now, pollInterval: 0, due: { run: 'elsewhere' }, onError: () => undefined } as const;
     const flags = await createFlags({ storage, ...options });
     running.push(flags);
     return flags;
   }
 
-  /** Carries out what is due while the answer to its commit is lost, and once more when the database answers again. */
+  /** Does what is due while the answer to its commit is lost, and once more when the database answers again. */
   async function runDespite(flags: Flags, cut: Cut): Promise<void> {
     proxy.cuts = 0;
     proxy.cut = cut;
@@ -47,7 +48,7 @@ describe('what is due on PostgreSQL', () => {
   describe.each(CUTS)('whose commit is cut %s', (cut) => {
     const schema = `cut_${CUTS.indexOf(cut)}`;
 
-    it('is applied exactly once: a schedule, a step of a rollout, and an approved proposal', async () => {
+    it('is applied exactly once: a change request, a step of a rollout, and an approved request with a time', async () => {
       const flags = await start(database.url(), schema);
       const acting = await start(proxy.url, schema);
       const ref = await addGradual(flags);
@@ -56,10 +57,10 @@ describe('what is due on PostgreSQL', () => {
       await flags.addStrategy(later, { name: 'default' });
       const enable = [{ op: 'enable', ref: later }] as const;
 
-      const { id } = await flags.createSchedule(enable, { at: clock.text(HOUR) });
+      const { id } = await flags.changeRequests.create(enable, { at: clock.text(HOUR) });
       clock.advance(HOUR);
       await runDespite(acting, cut);
-      expect((await flags.getSchedule({ schedule: id })).state).toBe('applied');
+      expect((await flags.changeRequests.get({ changeRequest: id })).state).toBe('applied');
 
       const { id: rollout } = await flags.startRollout(ref, STEPS);
       clock.advance(DAY);
@@ -69,19 +70,18 @@ describe('what is due on PostgreSQL', () => {
       await flags.stopRollout({ rollout });
 
       await flags.disable(later);
-      await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
-      const { id: proposal } = await flags.as('ada').createProposal({ changes: enable }, { reason: 'Launch' });
-      await flags.as('grace').approveProposal({ proposal });
-      await flags.applyProposal({ proposal }, { at: clock.text(HOUR) });
+      await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+      const made = await flags.as('ada').changeRequests.create(enable, { reason: 'Launch', at: clock.text(HOUR) });
+      const request = { changeRequest: made.id };
+      await approve(flags, request);
       clock.advance(HOUR);
       await runDespite(acting, cut);
-      expect((await flags.getProposal({ proposal })).state).toBe('applied');
+      expect((await flags.changeRequests.get(request)).state).toBe('applied');
 
       const countOf = async (type: Parameters<Flags['listEvents']>[0]) => (await flags.listEvents(type)).total;
       expect(await countOf({ type: 'environment-enabled', flag: 'later' })).toBe(2);
-      expect(await countOf({ type: 'schedule-ended' })).toBe(2);
+      expect(await countOf({ type: 'change-request-ended' })).toBe(2);
       expect(await countOf({ type: 'rollout-stepped' })).toBe(1);
-      expect(await countOf({ type: 'proposal-ended' })).toBe(1);
     });
   });
 });

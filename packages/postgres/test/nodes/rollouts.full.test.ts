@@ -16,7 +16,7 @@ const STEPS = [5, 25, 60, 100].map((rollout) => ({ rollout, hold: HOLD }));
 
 describe('the rollouts of four nodes', () => {
   const database = ownDatabase();
-  const program = nodeProgram('schedule-runner');
+  const program = nodeProgram('due-runner');
   afterAll(() => program.remove());
 
   const start = async (): Promise<ChildProcess> => {

@@ -7,16 +7,16 @@ jest.mock('../../storage-kinds.js', () => {
 
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
 const SELECTED = [
-  'approvals/gate',
-  'approvals/later',
-  'approvals/proposals',
+  'change-requests/change-requests',
+  'change-requests/gate',
+  'change-requests/later',
+  'change-requests/times',
   'changesets/reference-races',
   'changesets/repeated-ids',
   'flags/clone',
   'log/event-feed',
   'pages',
   'rollouts/rollouts',
-  'schedules/schedules',
   'tokens/token-use',
 ];
 

@@ -1,14 +1,14 @@
 import { createFlags } from '@flags/core';
 import { postgresStorage } from '../../../src/index.js';
 
-/** Carries out the schedules of a database, by a clock that is some milliseconds ahead. */
+/** Does what is due in a database, by a clock that is some milliseconds ahead. */
 async function run(given: string): Promise<void> {
   const { url, ahead } = JSON.parse(given) as { readonly url: string; readonly ahead: number };
   await createFlags({
     storage: postgresStorage(url),
     usage: { interval: 0 },
     now: () => new Date(Date.now() + ahead),
-    runSchedules: true,
+    due: { run: true },
     onError: () => undefined,
   });
   process.on('disconnect', () => process.exit());

@@ -1,19 +1,19 @@
 import { createFlags } from '@flags/core';
-import { expectExactlyOnce } from '../../../core/test/schedules/kill-rounds.js';
+import { expectExactlyOnce } from '../../../core/test/change-requests/kill-rounds.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
 import { nodeProgram } from './node-process.js';
 
-describe('the schedules of four nodes', () => {
+describe('the change requests of four nodes', () => {
   const database = ownDatabase();
-  const program = nodeProgram('schedule-runner');
+  const program = nodeProgram('due-runner');
   afterAll(() => program.remove());
 
   it('are applied exactly once while nodes are killed, suspended and restarted, with clocks minutes apart', async () => {
     const flags = await createFlags({
       storage: postgresStorage(database.url()),
       usage: { interval: 0 },
-      runSchedules: 'elsewhere',
+      due: { run: 'elsewhere' },
       onError: () => undefined,
     });
     const start = (ahead: number) => program.start(JSON.stringify({ url: database.url(), ahead }));

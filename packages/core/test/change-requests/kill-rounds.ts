@@ -9,12 +9,12 @@ import { DEFAULT } from '../references.js';
 const MINUTE = 60_000;
 /** How far ahead the clock of a node is. */
 const CLOCKS = [-5 * MINUTE, 0, 5 * MINUTE] as const;
-/** Longer than a poll, so that nodes know a schedule when it is due. */
+/** Longer than a poll, so that nodes know a request when it is due. */
 const NOTICE = 6_000;
 /** A poll, two seconds, and the time for which a suspended node may hold a lock. */
 const LATEST = 5_000 + 2_000 + 2_000;
 
-/** Starts a node that carries schedules out, with a clock that is some milliseconds ahead. It tells when it is ready. */
+/** Starts a node that does what is due, with a clock that is some milliseconds ahead. It tells when it is ready. */
 export type StartNode = (ahead: number) => ChildProcess;
 
 interface Rounds {
@@ -26,7 +26,7 @@ interface Rounds {
 }
 
 /**
- * Makes a schedule every half a second, each due by the clock of one of the nodes, while nodes are killed, suspended and
+ * Makes a change request every half a second, each due by the clock of one of the nodes, while nodes are killed, suspended and
  * started again with other clocks. One node runs throughout, with the clock of the test. Expects that each is applied once,
  * never early by the clock of the node that applied it, and in time by the clock of the node that runs throughout.
  */
@@ -63,9 +63,9 @@ export async function expectExactlyOnce({ flags, start, nodes, rounds }: Rounds)
   const endedAfter = new Map<string, number>();
   async function watch(): Promise<void> {
     while (!isDone) {
-      for await (const { id, state, at } of paginate((page) => flags.listSchedules({}, page))) {
-        if (state === 'pending' || endedAfter.has(id)) continue;
-        endedAfter.set(id, Date.now() - Date.parse(at));
+      for await (const { id, state, at } of paginate((page) => flags.changeRequests.list({}, page))) {
+        if (state === 'approved' || endedAfter.has(id)) continue;
+        endedAfter.set(id, Date.now() - Date.parse(at ?? ''));
       }
       await sleep(100);
     }
@@ -80,7 +80,7 @@ export async function expectExactlyOnce({ flags, start, nodes, rounds }: Rounds)
       const at = new Date(Date.now() + pick(CLOCKS.slice(1)) + NOTICE).toISOString();
       const place = { ...DEFAULT, flag, environment: 'production' };
       const change = { op: 'addStrategy', ref: place, input: { name: 'default' } } as const;
-      const { id } = await flags.createSchedule([change], { at, actor: flag });
+      const { id } = await flags.changeRequests.create([change], { at, actor: flag });
       made.set(id, { at, flag });
       await sleep(random() * 1_000);
     }
@@ -94,14 +94,14 @@ export async function expectExactlyOnce({ flags, start, nodes, rounds }: Rounds)
   }
 
   for (const [id, { at, flag }] of made) {
-    const schedule = await flags.getSchedule({ schedule: id });
-    expect(schedule).toMatchObject({ state: 'applied', changeSet: expect.any(String) });
+    const request = await flags.changeRequests.get({ changeRequest: id });
+    expect(request).toMatchObject({ state: 'applied', changeSet: expect.any(String) });
     const { items } = await flags.listEvents({ flag, type: 'strategy-added' });
-    expect(items).toMatchObject([{ origin: `schedule/${id}`, actor: flag, changeSet: schedule.changeSet }]);
-    expect(Date.parse(items[0]?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(at));
+    expect(items).toMatchObject([{ origin: `change-request/${id}`, actor: flag, changeSet: request.changeSet }]);
+    expect(Date.parse(items[0]?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(at ?? ''));
     expect(endedAfter.get(id)).toBeLessThan(LATEST);
   }
-  expect((await flags.listEvents({ type: 'schedule-ended' })).total).toBe(made.size);
+  expect((await flags.listEvents({ type: 'change-request-ended' })).total).toBe(made.size);
 }
 
 async function end(node: ChildProcess): Promise<void> {

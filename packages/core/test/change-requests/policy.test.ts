@@ -7,17 +7,19 @@ onEveryStorage((start, share) => {
   describe('the approval policy', () => {
     it('is empty in a new store, and is replaced as a whole', async () => {
       const flags = await start();
-      expect(await flags.getApprovalPolicy()).toEqual({ environments: {} });
-      expect(await flags.setApprovalPolicy(POLICY)).toEqual(POLICY);
+      expect(await flags.approvalPolicy.get()).toEqual({ environments: {}, unknownEnvironments: [] });
+      expect(await flags.approvalPolicy.set(POLICY)).toEqual({ ...POLICY, unknownEnvironments: [] });
       const both = { environments: { production: { required: 1 }, staging: { required: 2 } } };
-      expect(await flags.setApprovalPolicy(both)).toEqual(both);
-      expect(await flags.getApprovalPolicy()).toEqual(both);
+      // Another node may have the environment.
+      const known = { ...both, unknownEnvironments: ['staging'] };
+      expect(await flags.approvalPolicy.set(both)).toEqual(known);
+      expect(await flags.approvalPolicy.get()).toEqual(known);
     });
 
     it('has an event with the policies before and after, and none if it stays the same', async () => {
       const flags = await start();
-      await flags.as('ada').setApprovalPolicy(POLICY, { reason: 'Audit' });
-      await flags.setApprovalPolicy(POLICY);
+      await flags.as('ada').approvalPolicy.set(POLICY, { reason: 'Audit' });
+      await flags.approvalPolicy.set(POLICY);
       const { items: events } = await flags.listEvents({ type: 'approval-policy-updated' });
       expect(events).toMatchObject([
         { actor: 'ada', reason: 'Audit', project: null, data: POLICY, before: { environments: {} } },
@@ -27,13 +29,13 @@ onEveryStorage((start, share) => {
     it('is refused if it names no environment in the right form, or a wrong number', async () => {
       const flags = await start();
       for (const environments of [undefined, [], { '': { required: 1 } }, { a: {} }, { a: { required: 0 } }]) {
-        await expectRefusal(flags, 'invalid_input', () => flags.setApprovalPolicy({ environments } as never));
+        await expectRefusal(flags, 'invalid_input', () => flags.approvalPolicy.set({ environments } as never));
       }
     });
 
     it('cannot be undone', async () => {
       const flags = await start();
-      await flags.setApprovalPolicy(POLICY);
+      await flags.approvalPolicy.set(POLICY);
       const { items: events } = await flags.listEvents({ type: 'approval-policy-updated' });
       const changeSet = events[0]?.changeSet ?? '';
       await expectRefusal(flags, 'undo_conflict', () => flags.undoChangeSet({ changeSet }));
@@ -42,9 +44,9 @@ onEveryStorage((start, share) => {
     it('reaches the other nodes, and stays when they open the store again', async () => {
       const node = await share();
       const [one, other] = [await node(), await node()];
-      await one.setApprovalPolicy(POLICY);
-      expect(await other.getApprovalPolicy()).toEqual(POLICY);
-      expect(await (await node()).getApprovalPolicy()).toEqual(POLICY);
+      await one.approvalPolicy.set(POLICY);
+      expect(await other.approvalPolicy.get()).toMatchObject(POLICY);
+      expect(await (await node()).approvalPolicy.get()).toMatchObject(POLICY);
     });
   });
 });

@@ -5,7 +5,7 @@ import { program } from '../storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { expectExactlyOnce } from './kill-rounds.js';
 
-describe('the schedules of three processes on one file', () => {
+describe('the change requests of three processes on one file', () => {
   const directory = temporaryDirectory();
   afterAll(() => directory.remove());
 
@@ -14,7 +14,7 @@ describe('the schedules of three processes on one file', () => {
     const flags = await createFlags({
       storage: sqliteStorage(database),
       usage: { interval: 0 },
-      runSchedules: 'elsewhere',
+      due: { run: 'elsewhere' },
       onError: () => undefined,
     });
     const launch = program(join(__dirname, 'children/running.ts'), directory.path);

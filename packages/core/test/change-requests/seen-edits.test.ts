@@ -1,5 +1,5 @@
 import { type Change, createFlags, type Flags, memoryStorage } from '../../src/index.js';
-import { ADA, GRACE, LAUNCH } from './protected.js';
+import { ADA, approve, LAUNCH } from './protected.js';
 
 const DEFAULT = { project: 'default' };
 const at = (flag: string) => ({ ...DEFAULT, flag, environment: 'production' });
@@ -128,7 +128,7 @@ describe('an edit', () => {
   beforeEach(async () => {
     flags = await createFlags<string>({
       storage: memoryStorage(),
-      runSchedules: 'elsewhere',
+      due: { run: 'elsewhere' },
       onProblem: () => undefined,
     });
     const { id: segmentId } = await flags.createSegment({ name: 'EU', constraints: [COUNTRY] });
@@ -151,12 +151,12 @@ describe('an edit', () => {
 
   /** Whether an approval to enable the flag still counts after an edit. */
   async function isStillApproved(edit: Edit): Promise<boolean> {
-    await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
-    const proposal = await flags.as(ADA).createProposal({ changes: [{ op: 'enable', ref: at('a') }] }, LAUNCH);
-    const ref = { proposal: proposal.id };
-    await flags.as(GRACE).approveProposal(ref);
+    await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+    const { id } = await flags.as(ADA).changeRequests.create([{ op: 'enable', ref: at('a') }], LAUNCH);
+    const ref = { changeRequest: id };
+    await approve(flags, ref);
     await flags.apply(edit(ids), { bypassApproval: 'Test' });
-    return (await flags.getProposal(ref)).approvals.every(({ current }) => current);
+    return (await flags.changeRequests.get(ref)).approvals.every(({ current }) => current);
   }
 
   describe.each(SEEN)('that clients see (%s)', (_, edit) => {

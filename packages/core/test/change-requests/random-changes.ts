@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import type { Flags } from '../../src/index.js';
+import { type Change, type Flags, FlagsError } from '../../src/index.js';
 import { carryOut, type Operation, strategyOf } from '../invariants/random-operations.js';
+import { approve } from './protected.js';
 
 /*
  * Random changes that clients of a protected environment often see, and what they see, computed without the rule of the
@@ -118,7 +119,7 @@ export async function toChange(flags: Flags, { call, input: [ref, input] }: Oper
   return { op: call, ref: named, ...(input !== undefined && { input }) } as never;
 }
 
-/** Some operations are an undo of the newest change set, an import of a changed export, or a schedule that is due. */
+/** Some operations are an undo of the newest change set, an import of a changed export, or a request that is due, with an approval in place of a bypass. */
 export async function attempt(
   flags: Flags,
   operation: Operation,
@@ -133,9 +134,22 @@ export async function attempt(
     const changed = definitions.flags?.map((flag, index) => ({ ...flag, archived: (index + at) % 4 === 0 }));
     await flags.importDefinitions({ ...definitions, ...(changed && { flags: changed }) }, context);
   } else if (at % 8 === 7) {
-    await flags.createSchedule([await toChange(flags, operation)], { at: '2026-01-01T00:00:00Z', ...context });
-    await flags.runDue();
+    await requestAtOnce(flags, [await toChange(flags, operation)], context.bypassApproval !== undefined);
   } else await carryOut(flags, withContext(operation, context));
+}
+
+/** Requests changes whose time has come, and throws the refusal that fails them. */
+async function requestAtOnce(flags: Flags, changes: readonly Change[], isApproved: boolean): Promise<void> {
+  const { id } = await flags.as('ada').changeRequests.create(changes, { at: '2026-01-01T00:00:00Z' });
+  const ref = { changeRequest: id };
+  if (isApproved) await approve(flags, ref, 'grace');
+  await flags.runDue();
+  const { state, failure } = await flags.changeRequests.get(ref);
+  if (state === 'open') {
+    await flags.changeRequests.withdraw(ref);
+    throw new FlagsError('approval_required', 'The request waits for approval.');
+  }
+  if (failure) throw new FlagsError(failure.code, failure.message);
 }
 
 /** Adds the context of the change as the last argument. */

@@ -4,6 +4,7 @@ import { type Change, type Flags, isFlagsError } from '../../src/index.js';
 import { engineOn } from '../invariants/engine-under-test.js';
 import { carryOut, type Operation } from '../invariants/random-operations.js';
 import { MEMORY, STORAGES } from '../storage-kinds.js';
+import { approve } from './protected.js';
 import {
   change,
   clientView,
@@ -20,10 +21,10 @@ jest.setTimeout(extent({ short: 120_000, full: 1_800_000 }));
 const BYPASS = { bypassApproval: 'test' };
 const POLICY = { environments: { development: { required: 1 } } };
 
-/** Edits before a proposal, what it proposes, and edits between its approval and its application. */
+/** Edits before a request, what it requests, and edits between its approval and its application. */
 const plot = fc.record({
   before: fc.array(change, { maxLength: 5 }),
-  proposed: fc.array(change, { minLength: 1, maxLength: 2 }),
+  requested: fc.array(change, { minLength: 1, maxLength: 2 }),
   between: fc.array(change, { maxLength: 3 }),
 });
 
@@ -55,33 +56,33 @@ async function effectAfter(
   return effect;
 }
 
-/** What becomes of a proposal whose approved effect was one thing, and would now be another. */
+/** What becomes of a request whose approved effect was one thing, and would now be another. */
 function expectedAfter(approved: readonly Difference[], now: readonly Difference[] | string): string {
   if (typeof now === 'string') return now;
   if (now.every(isFree)) return 'applied';
-  return JSON.stringify(now) === JSON.stringify(approved) ? 'applied' : 'proposal_lapsed';
+  return JSON.stringify(now) === JSON.stringify(approved) ? 'applied' : 'approval_required';
 }
 
-describe.each(STORAGES)('a proposal on $name', ({ open }) => {
+describe.each(STORAGES)('a change request on $name', ({ open }) => {
   it('is applied exactly if clients would see what was approved', async () => {
     const outcomes = new Map<string, number>();
     await fc.assert(
-      fc.asyncProperty(plot, async ({ before, proposed, between }) => {
+      fc.asyncProperty(plot, async ({ before, requested, between }) => {
         const { storage, dispose } = await open();
         const flags = await engineOn(storage, SILENT);
         await furnish(flags);
-        await flags.setApprovalPolicy(POLICY);
+        await flags.approvalPolicy.set(POLICY);
         await carryOutAll(flags, before, BYPASS);
         const changes: Change[] = [];
-        for (const operation of proposed) changes.push(await toChange(flags, operation));
-        const made = await flags.as('ada').createProposal({ changes }, { reason: 'test' }).catch(codeOf);
+        for (const operation of requested) changes.push(await toChange(flags, operation));
+        const made = await flags.as('ada').changeRequests.create(changes, { reason: 'test' }).catch(codeOf);
         if (typeof made !== 'string') {
-          const ref = { proposal: made.id };
-          await flags.as('grace').approveProposal(ref);
+          const ref = { changeRequest: made.id };
+          await approve(flags, ref, 'grace');
           await carryOutAll(flags, between, BYPASS);
           const outcome = await flags
             .as('ada')
-            .applyProposal(ref)
+            .changeRequests.apply(ref)
             .then(({ state }) => state, codeOf);
           const approved = (await effectAfter(before, changes)) as readonly Difference[];
           const expected = expectedAfter(approved, await effectAfter([...before, ...between], changes));
@@ -94,6 +95,6 @@ describe.each(STORAGES)('a proposal on $name', ({ open }) => {
       { numRuns: extent({ short: 100, full: 400 }) },
     );
     expect(outcomes.get('applied')).toBeGreaterThan(0);
-    expect(outcomes.get('proposal_lapsed')).toBeGreaterThan(0);
+    expect(outcomes.get('approval_required')).toBeGreaterThan(0);
   });
 });

@@ -46,10 +46,10 @@ describe.each(STORAGES)('a policy on $name', ({ open }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 50 }), async (steps) => {
         const { storage, dispose } = await open();
-        const flags = await engineOn(storage, { runSchedules: 'elsewhere', onProblem: () => undefined });
+        const flags = await engineOn(storage, { due: { run: 'elsewhere' }, onProblem: () => undefined });
         const observer = await observe(storage);
         await furnish(flags);
-        await flags.setApprovalPolicy({ environments: { development: { required: 1 } } });
+        await flags.approvalPolicy.set({ environments: { development: { required: 1 } } });
         const look = async () => {
           await observer.refresh();
           return { configuration: flags.configuration(PROTECTED), view: clientView(flags) };

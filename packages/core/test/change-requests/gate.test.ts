@@ -15,7 +15,7 @@ async function protect(flags: Flags<string>): Promise<Flags<string>> {
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   await flags.addStrategy(PRODUCTION, ON);
   await flags.enable(PRODUCTION);
-  await flags.setApprovalPolicy(POLICY);
+  await flags.approvalPolicy.set(POLICY);
   return flags;
 }
 
@@ -112,17 +112,37 @@ onEveryStorage((start, share) => {
       await expectRefusal(flags, 'forbidden', () => flags.as(token).reviveFlag(CHECKOUT, BYPASS));
     });
 
-    it('a bypass has no effect on a change that needs no approval', async () => {
+    it('a bypass of a change that needs no approval has no effect', async () => {
       const flags = await protect(await start());
-      await flags.updateFlag(CHECKOUT, { description: 'Text' }, { reason: 'Typo', ...BYPASS });
-      await flags.createSegment({ name: 'vip', constraints: [] }, BYPASS);
+      await flags.updateFlag(CHECKOUT, { stale: true }, { reason: 'Old', ...BYPASS });
       await flags.disable(PRODUCTION, BYPASS);
+      await flags.apply([{ op: 'enable', ref: PRODUCTION }], { reason: 'Back', ...BYPASS });
       const { items } = await flags.listEvents({ limit: 3 });
-      expect(items.map(({ origin, reason }) => [origin, reason])).toEqual([
-        [null, null],
-        [null, null],
-        [null, 'Typo'],
+      expect(items.map(({ type, origin, reason }) => [type, origin, reason])).toEqual([
+        ['environment-enabled', 'bypass', 'Back\nINC-42'],
+        ['environment-disabled', null, null],
+        ['flag-stale-on', null, 'Old'],
       ]);
+    });
+
+    it('plans, undos and dry imports say which approval they need', async () => {
+      const flags = await protect(await start());
+      const environments = { production: { required: 1 }, development: { required: 3 } };
+      const enable = { op: 'addStrategy', ref: PRODUCTION, input: ON } as const;
+      expect((await flags.plan([enable])).approval).toEqual({ required: 1, environments: ['production'] });
+      const off = await flags.apply([{ op: 'disable', ref: PRODUCTION }]);
+      const { approval } = await flags.planUndo({ changeSet: off.id ?? '' });
+      expect(approval).toEqual({ required: 1, environments: ['production'] });
+      const document = { version: 1, flags: [{ name: 'checkout', archived: true }] } as const;
+      const dry = await flags.importDefinitions(document, { dryRun: true });
+      expect(dry.approval).toEqual({ required: 1, environments: ['production'] });
+      await flags.addStrategy(DEVELOPMENT, ON);
+      await flags.enable(DEVELOPMENT);
+      await flags.approvalPolicy.set({ environments });
+      const gone = await flags.plan([{ op: 'archiveFlag', ref: CHECKOUT }]);
+      expect(gone.approval).toEqual({ required: 3, environments: ['development', 'production'] });
+      expect((await flags.plan([{ op: 'disable', ref: DEVELOPMENT }])).approval).toBeNull();
+      expect((await flags.plan([{ op: 'updateFlag', ref: CHECKOUT, input: { stale: true } }])).approval).toBeNull();
     });
 
     it('a set, an undo and an import can bypass too', async () => {
@@ -136,11 +156,11 @@ onEveryStorage((start, share) => {
 
     it('a policy that asks for less needs approval, one that asks for more does not', async () => {
       const flags = await protect(await start());
-      await flags.setApprovalPolicy({ environments: { production: { required: 2 }, staging: { required: 1 } } });
+      await flags.approvalPolicy.set({ environments: { production: { required: 2 }, staging: { required: 1 } } });
       for (const environments of [{}, { production: { required: 1 } }, { production: { required: 2 } }]) {
-        await expectRefusal(flags, 'approval_required', () => flags.setApprovalPolicy({ environments }));
+        await expectRefusal(flags, 'approval_required', () => flags.approvalPolicy.set({ environments }));
       }
-      await flags.setApprovalPolicy({ environments: {} }, BYPASS);
+      await flags.approvalPolicy.set({ environments: {} }, BYPASS);
       await flags.archiveFlag(CHECKOUT);
     });
 
@@ -162,10 +182,10 @@ onEveryStorage((start, share) => {
     await one.createFlag(DEFAULT, { name: 'checkout' });
     await one.addStrategy(PRODUCTION, ON);
     await other.refresh();
-    await one.setApprovalPolicy(POLICY);
+    await one.approvalPolicy.set(POLICY);
     await expectRefusal(other, 'approval_required', () => other.enable(PRODUCTION));
     await other.refresh();
-    await one.setApprovalPolicy({ environments: {} }, BYPASS);
+    await one.approvalPolicy.set({ environments: {} }, BYPASS);
     await other.enable(PRODUCTION);
   });
 
@@ -197,7 +217,7 @@ onEveryStorage((start, share) => {
     expect(outcomesOf(await race())).toEqual(['fulfilled', 'fulfilled']);
     await one.refresh();
     expect(one.isEnabled('child', {}, { environment: 'production' })).toBe(true);
-    await one.setApprovalPolicy(POLICY);
+    await one.approvalPolicy.set(POLICY);
     for (let round = 0; round < ROUNDS; round++) {
       await reset();
       const results = await race();
