@@ -50,7 +50,7 @@ export async function verifyTicket(
 }
 
 /** Whether a token sees no more than another one. */
-function isWithin({ environment, projects }: Token, outer: Token): boolean {
+function isWithin({ environment, projects }: StoredToken, outer: StoredToken): boolean {
   if (outer.environment !== '*' && outer.environment !== environment) return false;
   return outer.projects.includes('*') || projects.every((project) => outer.projects.includes(project));
 }

@@ -289,7 +289,7 @@ describe('handlers', () => {
       await flags.addMember({ project: 'shop' }, { userId: 7, roleId: 5 });
       await flags.createSegment({ name: 'beta', constraints: [] });
       await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
-      await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+      await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
       const { items } = await flags.listNextEvents({ after: position });
       for (const nothing of [null, undefined]) {
         const texts = await post({ link: ({ flag }) => flag && nothing }, items);
