@@ -5,6 +5,7 @@ const CORE_LAYERS = [
   'storage',
   'evaluation',
   'engine',
+  'kernel',
   'words',
   'flags',
   'segments',
@@ -13,8 +14,6 @@ const CORE_LAYERS = [
   // Kinds are listed below the change sets, and schedules apply those.
   'schedules/schedule.ts',
   'schedules/schedule.kind.ts',
-  'rollouts/rollout.ts',
-  'rollouts/rollout.kind.ts',
   'approvals/people.ts',
   'approvals/policy.ts',
   'approvals/policy.kind.ts',
@@ -23,6 +22,11 @@ const CORE_LAYERS = [
   'approvals/proposal.ts',
   'approvals/proposal.kind.ts',
   'kinds.ts',
+  // The rows of operations are listed below the change sets, which the runner's rule uses.
+  'features/rollouts/rollout.types.ts',
+  'features/rollouts/rollout.schema.ts',
+  'features/rollouts/rolling-flags.ts',
+  'features/rollouts/rollouts.operations.ts',
   'usage',
   'replica',
   'log',
@@ -31,7 +35,7 @@ const CORE_LAYERS = [
   'input-schemas.ts',
   'changesets',
   'schedules',
-  'rollouts',
+  'features/rollouts',
   'approvals',
   'definitions',
   'administration.ts',
@@ -189,8 +193,10 @@ module.exports = {
       to: {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
-          '^packages/core/src/(approvals/people|approvals/proposal|flags/flag|projects/project|rollouts/rollout|schedules/schedule|segments/segment|tokens/token)\\.ts$',
+          '^packages/core/src/(approvals/people|approvals/proposal|flags/flag|projects/project|schedules/schedule|segments/segment|tokens/token)\\.ts$',
           '^packages/core/src/base/',
+          // The strategies as data.
+          '^packages/core/src/evaluation/strategies\\.ts$',
           '^packages/core/src/errors\\.ts$',
         ],
       },

@@ -27,7 +27,9 @@ import type {
 import type { Change } from './changesets/change-set.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
-import { FLAG, PROJECT, PROPOSAL, ROLLOUT, SCHEDULE, SEGMENT, STRATEGY } from './engine/operation.js';
+import { FLAG, PROJECT, PROPOSAL, SCHEDULE, SEGMENT } from './engine/operation.js';
+import type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
+import { Rollouts } from './features/rollouts/rollouts.js';
 import * as dependencies from './flags/dependencies.operations.js';
 import type { Dependency, DependencyInput, DependencyOperations } from './flags/dependency.types.js';
 import * as flags from './flags/flag.operations.js';
@@ -67,17 +69,6 @@ import type {
   ProjectOverview,
   ProjectSummary,
 } from './projects/project.types.js';
-import type {
-  AdvanceOptions,
-  NewRollout,
-  Rollout,
-  RolloutContext,
-  RolloutOperations,
-  RolloutQuery,
-  RolloutRef,
-  StopOptions,
-} from './rollouts/rollout.types.js';
-import * as rollouts from './rollouts/rollouts.operations.js';
 import type {
   ListedSchedule,
   Schedule,
@@ -125,8 +116,7 @@ export class Administration<Own extends string = never>
     StrategyOperations<Own>,
     SegmentOperations,
     TokenOperations,
-    ScheduleOperations<Own, Rollout>,
-    RolloutOperations,
+    ScheduleOperations<Own, Rollout | EndedRollout>,
     ApprovalOperations<Own>
 {
   /** @internal A private member would make the types of the ESM and CommonJS builds incompatible. */
@@ -377,48 +367,15 @@ export class Administration<Own extends string = never>
     );
   }
 
-  runDue(): Promise<{ readonly items: readonly (ListedSchedule | Rollout)[] }> {
-    return run(this, { op: 'runDue' }, (engine) => rollouts.runDue(engine));
+  runDue(): Promise<{ readonly items: readonly (ListedSchedule | Rollout | EndedRollout)[] }> {
+    return run(this, { op: 'runDue' }, async ({ due }) => {
+      return { items: (await due.runDue()) as readonly (ListedSchedule | Rollout | EndedRollout)[] };
+    });
   }
 
-  // Rollouts
-
-  startRollout(ref: StrategyRef, rollout: NewRollout, context?: ChangeContext): Promise<Rollout> {
-    return run(this, { op: 'startRollout', members: STRATEGY, ref, options: context }, (engine) =>
-      rollouts.startRollout(engine, ref, rollout, context),
-    );
-  }
-
-  getRollout(ref: RolloutRef): Promise<Rollout> {
-    return run(this, { op: 'getRollout', members: ROLLOUT, ref }, (engine) => rollouts.getRollout(engine, ref));
-  }
-
-  listRollouts(query?: RolloutQuery, page?: PageQuery): Promise<ListPage<Rollout>> {
-    return run(this, { op: 'listRollouts', options: page }, (engine) => rollouts.listRollouts(engine, query, { page }));
-  }
-
-  pauseRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'pauseRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.pauseRollout(engine, ref, context),
-    );
-  }
-
-  resumeRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'resumeRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.resumeRollout(engine, ref, context),
-    );
-  }
-
-  advanceRollout(ref: RolloutRef, options?: AdvanceOptions, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'advanceRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.advanceRollout(engine, ref, options, context),
-    );
-  }
-
-  stopRollout(ref: RolloutRef, options?: StopOptions, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'stopRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.stopRollout(engine, ref, options, context),
-    );
+  /** Percentages that change in steps. */
+  get rollouts(): Rollouts {
+    return namespaceOf(this, 'rollouts', Rollouts);
   }
 
   // Approvals
@@ -477,4 +434,15 @@ export class Administration<Own extends string = never>
       decisions.applyProposal(engine, ref, options, context),
     );
   }
+}
+
+/** Makes a namespace at its first use: a request makes flags of its own, and uses few of them. */
+function namespaceOf<Namespace>(
+  flags: { readonly [ENGINE]: ChangeEngine },
+  name: string,
+  Type: new (engine: ChangeEngine) => Namespace,
+): Namespace {
+  const value = new Type(flags[ENGINE]);
+  Object.defineProperty(flags, name, { value });
+  return value;
 }

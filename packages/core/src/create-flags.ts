@@ -10,8 +10,11 @@ import { engineOf } from './changesets/run-operation.js';
 import { StateSize } from './changesets/state-size.js';
 import { OwnConsumers } from './consumers/consumer-runner.js';
 import type { PreparedChange } from './engine/engine.js';
+import { DueSteps } from './features/rollouts/due-steps.js';
+import { RollingFlags } from './features/rollouts/rolling-flags.js';
 import { type DeclaredMembers, Flags } from './flags.js';
 import { createValidators } from './input-schemas.js';
+import { DueRunner } from './kernel/due/runner.js';
 import { stateAt } from './log/event-log.js';
 import { createFeed } from './log/feed.js';
 import { assertOptions, createErrorReporter, createSettings, type FlagsOptions, resolveStorage } from './options.js';
@@ -21,7 +24,6 @@ import { projectDocuments } from './projects/project.kind.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { RecentContexts, ReplicaEvaluation } from './replica/evaluation.operations.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
-import { RolloutRunner } from './rollouts/rollout-runner.js';
 import { ScheduleRunner } from './schedules/schedule-runner.js';
 import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/usage.js';
@@ -136,16 +138,19 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const reader = createReader(storage);
     const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
     let stopWatching: (() => void) | undefined;
-    let stopFollowing: (() => void) | undefined;
-    const rollouts = new RolloutRunner(() => shared, {
-      guard: rolloutGuard,
-      authorizeDue,
-      actor,
-      isRunning: () => runSchedules === true,
-      wakeBy: (at) => schedules.wakeBy(at),
-    });
+    const lifetime = createLifetime();
+    const rolling = new RollingFlags(replica.documents.flags);
+    const steps = new DueSteps(() => shared, rolling, { guard: rolloutGuard, authorizeDue, actor });
     const proposals = createProposalTracker({ engineOf: () => shared, actor });
-    const schedules = new ScheduleRunner(() => shared, { mode: runSchedules, authorizeDue, actor, rollouts });
+    const schedules = new ScheduleRunner(() => shared, { mode: runSchedules, authorizeDue, actor });
+    const due = new DueRunner([schedules, steps], {
+      mode: runSchedules,
+      polls: pollInterval > 0,
+      now,
+      lifetime,
+      onError,
+    });
+    replica.changedDocuments.add((keys) => due.wakeBy(rolling.follow(keys)));
     const shared: SharedEngine = {
       settings,
       validate: createValidators(settings),
@@ -173,14 +178,14 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       writer,
       gate,
       schedules,
-      rollouts,
+      rolling,
+      due,
       proposals,
       consumers: new OwnConsumers(),
-      lifetime: createLifetime(),
+      lifetime,
       async release() {
         stopWatching?.();
-        stopFollowing?.();
-        schedules.close();
+        due.close();
         try {
           await tokenUse.close();
           await feed.close();
@@ -193,8 +198,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     };
     const engine = engineOf(shared, { name: actor });
     const watch = () => {
-      schedules.start();
-      if (runSchedules === true) stopFollowing = rollouts.follow();
+      due.start();
       stopWatching = storage.watch?.(() => {
         feed.wake();
         void replica.poller.refresh();

@@ -77,8 +77,8 @@ export const ERROR_CODES = [
   'undo_conflict',
   'schedule_not_pending',
   'schedules_disabled',
+  'due_disabled',
   'rollout_exists',
-  'rollout_not_active',
   'author_revoked',
   'approval_required',
   'own_proposal',
@@ -109,6 +109,14 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export interface ErrorDetail {
   readonly message: string;
   readonly path?: string;
+}
+
+/** A refusal as it is stored: why something that was due was not done. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** At most 10. */
+  readonly details: readonly ErrorDetail[];
 }
 
 /** The same symbol in every copy of this package. */

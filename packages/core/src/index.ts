@@ -57,6 +57,8 @@ export type {
   StrategyExplanation,
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblem } from './evaluation/problem.js';
+// Rollouts
+export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';
@@ -87,8 +89,6 @@ export type {
   ProjectOverview,
   ProjectSummary,
 } from './projects/project.types.js';
-// Rollouts
-export type { Rollout } from './rollouts/rollout.types.js';
 // Schedules
 export type { Schedule } from './schedules/schedule.types.js';
 export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';

@@ -7,6 +7,7 @@ import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
 import { consumerInput, consumerReset } from './consumers/consumer.js';
 import type { ErrorDetail } from './errors.js';
+import { findRolloutIssues, newRollout, rolloutAdvance, rolloutStop } from './features/rollouts/rollout.schema.js';
 import {
   clone,
   dependency,
@@ -91,6 +92,9 @@ function inputsOf(settings: FlagsSettings) {
     flagQuery: object(flagQuery),
     eventQuery: object(eventQuery),
     feedQuery: object(feedQuery),
+    newRollout: object(newRollout, findRolloutIssues),
+    rolloutAdvance: object(rolloutAdvance),
+    rolloutStop: object(rolloutStop),
     approvalPolicy: object(approvalPolicy),
     consumer: object(consumerInput),
     consumerReset: object(consumerReset),

@@ -7,7 +7,6 @@ import { flagDocuments } from './flags/flag.kind.js';
 import { flagRestorer } from './flags/flag.restorer.js';
 import { projectDocuments } from './projects/project.kind.js';
 import { projectRestorer } from './projects/project.restorer.js';
-import { rolloutDocuments } from './rollouts/rollout.kind.js';
 import { scheduleDocuments } from './schedules/schedule.kind.js';
 import { segmentDocuments } from './segments/segment.kind.js';
 import { segmentRestorer } from './segments/segment.restorer.js';
@@ -37,7 +36,6 @@ const KINDS = [
   listed(flagDocuments, flagRestorer),
   listed(tokenDocuments),
   listed(scheduleDocuments),
-  listed(rolloutDocuments),
   listed(proposalDocuments),
   listed(policyDocuments),
 ] as const;

@@ -8,14 +8,14 @@ import type { Definitions, ExportQuery } from './definitions/definition.types.js
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
 import type { Engine, PreparedChange } from './engine/engine.js';
 import { referredSegments } from './engine/references.js';
+import type { Rollout, RolloutQuery } from './features/rollouts/rollout.types.js';
+import { type CanReadRollout, listRollouts } from './features/rollouts/rollouts.operations.js';
 import { findFlag, flagDocuments } from './flags/flag.kind.js';
 import { readBeside, toDetail } from './flags/flag.operations.js';
 import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
-import type { Rollout, RolloutQuery } from './rollouts/rollout.types.js';
-import { type CanReadRollout, listRollouts } from './rollouts/rollouts.operations.js';
 import type { ListedSchedule, ScheduleQuery } from './schedules/schedule.types.js';
 import { type CanReadSchedule, listSchedules } from './schedules/schedules.operations.js';
 import type { Token } from './tokens/token.types.js';
@@ -117,7 +117,9 @@ export function listReadableRollouts(
   query: RolloutQuery,
   { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadRollout },
 ): Promise<ListPage<Rollout>> {
-  return run(flags, { op: 'listRollouts', options: page }, (engine) => listRollouts(engine, query, { page, canRead }));
+  return run(flags, { op: 'listRollouts', options: page }, async (engine) =>
+    listRollouts(engine, query, { page, canRead }),
+  );
 }
 
 /** Lists the proposals that a caller may read, as `listProposals` does. */

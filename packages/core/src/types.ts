@@ -15,7 +15,7 @@ export type {
   ProposedChange,
 } from './approvals/approval.types.js';
 export type { ApprovalPolicy, EnvironmentApproval } from './approvals/policy.js';
-export type { ProposalStatus, ProposedRollout } from './approvals/proposal.js';
+export type { ProposalStatus } from './approvals/proposal.js';
 export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef } from './base/common.types.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
 export type {
@@ -35,6 +35,7 @@ export type {
   ExportQuery,
   ImportedDifference,
 } from './definitions/definition.types.js';
+export type { Refusal } from './errors.js';
 export type { ParameterValue, PayloadType, VariantOverride } from './evaluation/definitions.types.js';
 export type {
   EnvironmentChoice,
@@ -45,8 +46,26 @@ export type {
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblemCode } from './evaluation/problem.js';
 export type { BuiltInName, BuiltInParameters } from './evaluation/strategies.js';
+export type {
+  AdvanceOptions,
+  GuardAnswer,
+  GuardedRollout,
+  NewRollout,
+  NewRolloutStep,
+  RolloutGuard,
+  RolloutQuery,
+  StopOptions,
+} from './features/rollouts/rollout.types.js';
+export type { Rollouts } from './features/rollouts/rollouts.js';
 export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
+export type {
+  RolloutEndReason,
+  RolloutStatus,
+  RolloutStep,
+  StartedFrom,
+  StrategyRollout,
+} from './flags/rollout.types.js';
 export type {
   ConfiguredStrategy,
   EnvironmentInput,
@@ -56,19 +75,6 @@ export type {
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
-export type { RolloutEnd, RolloutEndReason, RolloutStatus, RolloutStep } from './rollouts/rollout.js';
-export type {
-  AdvanceOptions,
-  GuardAnswer,
-  GuardedRollout,
-  NewRollout,
-  NewRolloutStep,
-  RolloutContext,
-  RolloutGuard,
-  RolloutQuery,
-  RolloutRef,
-  StopOptions,
-} from './rollouts/rollout.types.js';
 export type { ChangeAuthor, RunSchedules, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
 export type {
   AuthorizeDue,

@@ -1,19 +1,15 @@
-import type { ChangeContext, FlagRef, ListPage, PageQuery, StrategyRef } from '../base/common.types.js';
+import type { ChangeContext, FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import type { Change } from '../changesets/change-set.types.js';
-import type { NewRollout } from '../rollouts/rollout.types.js';
 import type { ChangeAuthor } from '../schedules/schedule.js';
 import type { ApprovalPolicy } from './policy.js';
-import type { ProposalStatus, ProposedRollout } from './proposal.js';
+import type { ProposalStatus } from './proposal.js';
 
 /** Changes that wait for the approval of other people. */
 export interface Proposal {
   /** A UUID. */
   readonly id: string;
   readonly state: ProposalStatus;
-  /** Empty if it proposes a rollout. */
   readonly changes: readonly ProposedChange<string>[];
-  /** The rollout that it proposes; null if it proposes changes. */
-  readonly rollout: ProposedRollout | null;
   /** They cannot approve it. */
   readonly author: ChangeAuthor;
   readonly createdAt: string;
@@ -57,10 +53,10 @@ export type ProposedChange<Own extends string = never> =
   | Change<Own>
   | { readonly op: 'setApprovalPolicy'; readonly input: ApprovalPolicy };
 
-/** What somebody proposes: changes, or a rollout. */
-export type NewProposal<Own extends string = never> =
-  | { readonly changes: readonly ProposedChange<Own>[]; readonly rollout?: never }
-  | { readonly rollout: NewRollout & { readonly ref: StrategyRef }; readonly changes?: never };
+/** What somebody proposes. */
+export interface NewProposal<Own extends string = never> {
+  readonly changes: readonly ProposedChange<Own>[];
+}
 
 /** The reason, the id, the actor and the end of a proposal. */
 export interface ProposalOptions {

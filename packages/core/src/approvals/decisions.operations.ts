@@ -6,12 +6,11 @@ import { assertRevision } from '../changesets/refusals.js';
 import { ChangesHash } from '../changesets/repetition.js';
 import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
 import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
-import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { commitStart } from '../rollouts/rollouts.operations.js';
+import { authorOf, type PreparedChange, type UnitOfWork } from '../engine/engine.js';
 import { cancelSchedule } from '../schedules/schedule.decide.js';
 import type { ChangeAuthor } from '../schedules/schedule.js';
 import { scheduleDocuments } from '../schedules/schedule.kind.js';
-import { addSchedule, authorOf } from '../schedules/schedules.operations.js';
+import { addSchedule } from '../schedules/schedules.operations.js';
 import type { ApplyProposalOptions, DecisionContext, Proposal, ProposalRef } from './approval.types.js';
 import { assertPerson } from './people.js';
 import * as rules from './proposal.decide.js';
@@ -110,7 +109,7 @@ export async function applyProposal(
 
 /** Applies a proposal, and ends it, in one commit. */
 async function applyNow(engine: ChangeEngine, proposal: ProposalState, by: ChangeContext): Promise<Proposal> {
-  const { id, rollout, reason } = proposal;
+  const { id, reason } = proposal;
   // Before its changes are decided, which may be impossible by now. A repeated request finds an applied one.
   if (proposal.state !== 'applied') rules.assertNotEnded(proposal, engine.now());
   let approval: SetApproval = () => false;
@@ -128,13 +127,6 @@ async function applyNow(engine: ChangeEngine, proposal: ProposalState, by: Chang
       await write(unit, rules.applied(state, hasEffect ? set.id : null, set.at));
     },
   } satisfies Pick<SetContext, 'approval' | 'conclude'>;
-  if (rollout) {
-    const { ref, steps, guarded } = rollout;
-    const { repetition } = attributed;
-    const start = { context: named, proposal: { id, ...applying, repetition } };
-    const { documents } = await commitStart(engine, ref, { steps, guarded }, start);
-    return toProposal(await findProposal(documents.read, id), engine.now());
-  }
   const changes = await prepareProposed(engine, proposal);
   const context = { ...attributed, origin: `${KIND}/${id}`, ...applying };
   const { documents = engine } = await engine.run(changes, context);
@@ -171,10 +163,7 @@ async function applyAt(
   proposal: ProposalState,
   { at, notAfter, context: { id: schedule, actor, reason, ifRevision } }: Later,
 ): Promise<Proposal> {
-  const { id, rollout, changes, expiresAt } = proposal;
-  if (rollout) {
-    throw invalidInput([{ message: 'must be absent: a rollout starts when its proposal is applied', path: '/at' }]);
-  }
+  const { id, changes, expiresAt } = proposal;
   const isRepeated = schedule !== undefined && proposal.schedule === schedule.toLowerCase();
   if (!isRepeated) rules.assertApplicable(proposal, engine.now());
   if (Date.parse(at) > Date.parse(expiresAt)) {

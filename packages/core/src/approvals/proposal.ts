@@ -1,6 +1,5 @@
-import type { FlagRef, StrategyRef } from '../base/common.types.js';
+import type { FlagRef } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
-import type { RolloutStep } from '../rollouts/rollout.js';
 import type { ChangeAuthor } from '../schedules/schedule.js';
 
 export const PROPOSAL_STATES = ['open', 'approved', 'scheduled', 'applied', 'rejected', 'withdrawn', 'lapsed'] as const;
@@ -17,13 +16,6 @@ export type OpenStatus = Extract<ProposalStatus, 'open' | 'approved' | 'schedule
 /** Whether a proposal in this state may still be applied. */
 export function isOpen(state: ProposalStatus): state is OpenStatus {
   return state === 'open' || state === 'approved' || state === 'scheduled';
-}
-
-/** A rollout that somebody proposes. */
-export interface ProposedRollout {
-  readonly ref: StrategyRef;
-  readonly steps: readonly RolloutStep[];
-  readonly guarded: boolean;
 }
 
 /** The approval of one person, as it is stored. */
@@ -51,7 +43,6 @@ export interface NeededApproval {
 export interface ProposalSummary {
   readonly id: string;
   readonly state: ProposalStatus;
-  readonly rollout: ProposedRollout | null;
   readonly author: ChangeAuthor;
   readonly createdAt: string;
   readonly reason: string;
@@ -76,7 +67,7 @@ export interface ProposalState extends ProposalSummary {
   /** The version of the form of the changes. */
   readonly v: 1;
   readonly changes: readonly unknown[];
-  /** Of the changes, the rollout and the time, for a repeated id. */
+  /** Of the changes and the time, for a repeated id. */
   readonly hash: string;
 }
 

@@ -10,11 +10,10 @@ import { PROPOSAL_OPERATIONS } from '../changesets/operations.js';
 import { documentTooLarge } from '../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../changesets/repetition.js';
 import { toContext } from '../changesets/run-operation.js';
-import type { PreparedChange } from '../engine/engine.js';
+import { authorOf, type PreparedChange } from '../engine/engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag.kind.js';
-import { prepareStart, readRollout } from '../rollouts/rollouts.operations.js';
-import { authorOf, copyChanges } from '../schedules/schedules.operations.js';
+import { copyChanges } from '../schedules/schedules.operations.js';
 import { scopeOf } from '../schedules/scope.js';
 import type { DocumentReader, Read, Versioned } from '../storage/documents.js';
 import { listSummaries, type StoredSummary } from '../storage/summaries.js';
@@ -32,7 +31,6 @@ import {
   type NeededApproval,
   type ProposalState,
   type ProposalSummary,
-  type ProposedRollout,
   type StoredApproval,
 } from './proposal.js';
 import { ENDED, OPEN, proposalDocuments } from './proposal.kind.js';
@@ -71,7 +69,7 @@ export async function createProposal(
   return toProposal(await findProposal(documents.read, given.id), engine.now());
 }
 
-type GivenProposal = Pick<ProposalState, 'id' | 'rollout' | 'changes' | 'reason' | 'expiresAt' | 'createdAt' | 'hash'>;
+type GivenProposal = Pick<ProposalState, 'id' | 'changes' | 'reason' | 'expiresAt' | 'createdAt' | 'hash'>;
 
 /** Validates what does not depend on stored state, and copies the changes: the caller may change them afterwards. */
 function readProposal(engine: ChangeEngine, proposal: NewProposal<string>, options: ProposalOptions): GivenProposal {
@@ -79,38 +77,20 @@ function readProposal(engine: ChangeEngine, proposal: NewProposal<string>, optio
   const texts = readProposalOptions(options, now);
   const id =
     options.id === undefined ? timeOrderedId({ msecs: Math.max(0, now.getTime()) }) : readChangeSetId(options.id);
-  const { changes: given, rollout: start } = Object(proposal) as NewProposal<string>;
-  if ((given === undefined) === (start === undefined)) {
-    throw invalidInput([{ message: 'must have either changes or a rollout', path: '' }]);
-  }
-  const changes = start === undefined ? copyChanges(given) : [];
-  const rollout = start === undefined ? null : readProposedRollout(engine, id, start);
-  const hash = hashOf([changes, rollout, options.expiresAt ?? null]);
-  return { id, ...texts, changes, rollout, hash, createdAt: now.toISOString() };
-}
-
-function readProposedRollout(
-  engine: ChangeEngine,
-  id: string,
-  { ref, ...steps }: NonNullable<NewProposal['rollout']>,
-): ProposedRollout {
-  if (typeof ref !== 'object' || ref === null) {
-    throw invalidInput([{ message: 'must name project, flag, environment and strategy', path: '/rollout/ref' }]);
-  }
-  const { ref: named, steps: read, guarded } = readRollout(engine, ref, steps, { id, reason: null, approval: null });
-  return { ref: named, steps: read, guarded };
+  const { changes: given } = Object(proposal) as NewProposal<string>;
+  const changes = copyChanges(given);
+  const hash = hashOf([changes, options.expiresAt ?? null]);
+  return { id, ...texts, changes, hash, createdAt: now.toISOString() };
 }
 
 /** Plans the changes as `plan` does, so that they are refused now if they would be refused now. */
 async function planProposal(engine: ChangeEngine, given: GivenProposal): Promise<Omit<ProposalState, 'author'>> {
-  const bytes = Buffer.byteLength(JSON.stringify([given.changes, given.rollout]));
+  const bytes = Buffer.byteLength(JSON.stringify(given.changes));
   if (bytes > LIMITS.documentBytes) throw documentTooLarge({ kind: KIND, id: given.id }, bytes, undefined);
   const decided = await engine.plan(await prepareProposed(engine, given));
   const needed = await engine.gate.findNeeded(decided);
   await assertRoom(engine, bytes);
-  const scope = given.rollout
-    ? scopeOfRollout(given.rollout)
-    : scopeOf(given.changes as readonly ProposableChange[], decided);
+  const scope = scopeOf(given.changes as readonly ProposableChange[], decided);
   const { required = 0, environments = [], projects = [] } = needed ?? {};
   return {
     v: 1,
@@ -131,19 +111,10 @@ async function planProposal(engine: ChangeEngine, given: GivenProposal): Promise
 /** Prepares what a proposal does. New ids follow from that of the proposal, so that they are fixed when it is made. */
 export async function prepareProposed<E extends SharedEngine>(
   engine: E,
-  { id, changes, rollout, reason, createdAt, hash }: Omit<GivenProposal, 'expiresAt'>,
+  { id, changes }: Pick<GivenProposal, 'id' | 'changes'>,
 ): Promise<readonly PreparedChange[]> {
-  if (rollout) {
-    const approval = `${KIND}/${id}`;
-    return prepareStart({ id, ...rollout, reason, createdAt, approval, hash }, undefined);
-  }
   const operations = PROPOSAL_OPERATIONS;
   return prepareAll(withDerivedIds(engine, id), changes as readonly ProposableChange[], { operations });
-}
-
-function scopeOfRollout({ ref }: ProposedRollout): Pick<ProposalSummary, 'projects' | 'flags' | 'environments'> {
-  const { project, flag, environment } = ref;
-  return { projects: [project], flags: [{ project, flag }], environments: [environment] };
 }
 
 async function assertRoom(engine: ChangeEngine, bytes: number): Promise<void> {
@@ -216,12 +187,12 @@ function withoutDigest({ actor, at, reason }: StoredApproval) {
 
 /** Members by name: they are part of the public API. */
 function toListed(summary: ProposalSummary, revision: number, now: Date): ListedProposal {
-  const { id, rollout, author, createdAt, reason, required, projects, flags, environments } = summary;
+  const { id, author, createdAt, reason, required, projects, flags, environments } = summary;
   const { expiresAt, schedule, changeSet, endedAt } = summary;
   const state = rules.stateAt(summary, now);
   const approvals = summary.approvals.map(withoutDigest);
   const subject = { author, createdAt, reason, required, approvals, projects, flags, environments };
-  return { id, state, rollout, ...subject, expiresAt, schedule, changeSet, endedAt, revision };
+  return { id, state, ...subject, expiresAt, schedule, changeSet, endedAt, revision };
 }
 
 /** Decides whether the caller may read a proposal. */

@@ -92,3 +92,8 @@ export interface ListPage<Item> {
 
 /** A value or a promise of it, so that storages can be synchronous or asynchronous. */
 export type Awaitable<T> = T | PromiseLike<T>;
+
+/** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
+export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
+/** One of {@link TOKEN_KINDS}. */
+export type TokenKind = (typeof TOKEN_KINDS)[number];

@@ -127,14 +127,12 @@ const NUMBERS = {
   scheduleWindow: 86_400_000,
   /** Milliseconds that a schedule exists after its end: 90 days. */
   scheduleRetention: 7_776_000_000,
-  /** Active rollouts. Nodes that start some at the same moment may exceed it. */
+  /** Strategies that roll out. Each process counts in memory, so several may exceed it together. */
   activeRollouts: 1000,
   /** Steps of a rollout. */
   rolloutSteps: 20,
   /** Milliseconds that one step of a rollout stays: a year. */
   rolloutHold: 31_536_000_000,
-  /** Milliseconds that a rollout exists after its end: 90 days. */
-  rolloutRetention: 7_776_000_000,
   /** Open proposals. Nodes that make some at the same moment may exceed it, and the next one. */
   openProposals: 1000,
   /** All open proposals: bytes of the JSON of their changes. */

@@ -4,9 +4,10 @@ import type { Lifetime } from '../base/lifetime.js';
 import type { OwnConsumers } from '../consumers/consumer-runner.js';
 import type { ConsumerEngine } from '../consumers/consumers.operations.js';
 import type { Actor, CommittedDocuments, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import type { RollingFlags } from '../features/rollouts/rolling-flags.js';
 import type { Validators } from '../input-schemas.js';
+import type { DueRunner } from '../kernel/due/runner.js';
 import type { EvaluationEngine } from '../replica/evaluation.operations.js';
-import type { RolloutClock } from '../rollouts/rollout.js';
 import type { ScheduleClock, ScheduleEnd } from '../schedules/schedule.js';
 import type { TokenVerifier } from '../tokens/token.js';
 import type { ReportEngine } from '../usage/report.operations.js';
@@ -26,7 +27,9 @@ export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngin
   readonly proposals: ProposalTracker;
   readonly schedules: ScheduleClock;
   readonly consumers: OwnConsumers;
-  readonly rollouts: RolloutClock;
+  readonly due: DueRunner;
+  /** The rollouts of the flags in memory. */
+  readonly rolling: RollingFlags;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;
 }

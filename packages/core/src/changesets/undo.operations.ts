@@ -2,7 +2,7 @@ import type { ChangeSetRef } from '../base/common.types.js';
 import { paced } from '../base/paced.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
-import { KINDS_WITH_HISTORY, kindOf } from '../kinds.js';
+import { describeEvent, KINDS_WITH_HISTORY, kindOf } from '../kinds.js';
 import {
   type LoggedDocument,
   type LoggedSet,
@@ -12,7 +12,7 @@ import {
   toChangeSet,
 } from '../log/change-set-log.js';
 import type { ChangeSet } from '../log/history.types.js';
-import type { DocumentKey } from '../storage/port.js';
+import type { DocumentKey, StoredEvent } from '../storage/port.js';
 import type { ChangePlan, ChangePreview, PreviewQuery, UndoOptions } from './change-set.types.js';
 import { commitSet, planPrepared } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
@@ -57,9 +57,12 @@ async function prepareUndo(
   await authorize?.(toChangeSet(set));
   const changed = await readLoggedDocuments(engine.storage, set);
   const subject = changed[0]?.key;
-  if (!subject) {
-    const why = kindOf(set.events[0]?.subject.kind ?? '')?.cannotUndo ?? 'documents that cannot be undone.';
-    throw new FlagsError('undo_conflict', `The change set ${id} changed only ${why}`);
+  const why = whyNothingToUndo(set);
+  if (!subject || why !== undefined) {
+    throw new FlagsError(
+      'undo_conflict',
+      `The change set ${id} changed only ${why ?? 'documents that cannot be undone.'}`,
+    );
   }
   const decide = async (unit: UnitOfWork) => {
     const restorations = await mergeAll(engine, unit, { set, changed });
@@ -70,6 +73,13 @@ async function prepareUndo(
   return { subject, decide, result: () => undefined };
 }
 
+/** Undefined if an undo can take something back. */
+function whyNothingToUndo({ events: [first, ...others] }: LoggedSet): string | undefined {
+  const reasonOf = ({ subject, type }: StoredEvent) =>
+    kindOf(subject.kind)?.cannotUndo ?? describeEvent(type).cannotUndo;
+  return others.every((event) => reasonOf(event) !== undefined) ? reasonOf(first) : undefined;
+}
+
 interface ReadSet {
   readonly set: LoggedSet;
   readonly changed: readonly LoggedDocument[];
@@ -78,6 +88,7 @@ interface ReadSet {
 /** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */
 async function mergeAll(engine: ChangeEngine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restoration[]> {
   const conflicts: Conflict[] = [];
+  let advice: string | undefined;
   const restorations: Restoration[] = [];
   for (const { documents, restorer } of KINDS_WITH_HISTORY) {
     const { kind } = documents;
@@ -86,11 +97,12 @@ async function mergeAll(engine: ChangeEngine, unit: UnitOfWork, { set, changed }
       const versions = { before, after, now };
       const merged = restorer.merge(versions);
       if (merged.conflicts.length > 0) conflicts.push({ key, paths: merged.conflicts });
+      advice ??= merged.advice;
       restorer.assertMergeable?.(engine, versions, merged.target);
       restorations.push({ kind, id: key.id, target: merged.target });
     }
   }
-  if (conflicts.length > 0) throw await conflictError(engine, set, conflicts);
+  if (conflicts.length > 0) throw await conflictError(engine, { set, conflicts, advice });
   return restorations;
 }
 
@@ -102,8 +114,11 @@ interface Conflict {
 
 async function conflictError(
   { storage }: ChangeEngine,
-  set: LoggedSet,
-  conflicts: readonly Conflict[],
+  {
+    set,
+    conflicts,
+    advice = 'undo those first',
+  }: { readonly set: LoggedSet; readonly conflicts: readonly Conflict[]; readonly advice: string | undefined },
 ): Promise<FlagsError> {
   const details: ErrorDetail[] = [];
   for (const conflict of conflicts) {
@@ -114,7 +129,7 @@ async function conflictError(
       details.push({ message, path: `/${kind}/${id}${path}` });
     }
   }
-  const message = `The change set ${set.id} cannot be undone, because later change sets changed the same parts; undo those first.`;
+  const message = `The change set ${set.id} cannot be undone, because later change sets changed the same parts; ${advice}.`;
   return new FlagsError('undo_conflict', message, details.length > 0 ? details : undefined);
 }
 

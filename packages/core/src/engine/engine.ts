@@ -1,4 +1,4 @@
-import type { Awaitable } from '../base/common.types.js';
+import type { Awaitable, TokenKind } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
@@ -40,6 +40,20 @@ export interface Actor {
   readonly actorToken?: { readonly id: string; readonly kind: string };
   /** The id of the person, if the host gives its users ids. */
   readonly actorId?: string;
+}
+
+/** Who has asked for changes that happen later: as it is stored. */
+export interface ChangeAuthor {
+  readonly name: string;
+  /** The id of the person, if the host gives its users ids. */
+  readonly id?: string;
+  /** The API token that asked for them. */
+  readonly token?: { readonly id: string; readonly kind: TokenKind };
+}
+
+export function authorOf({ actor, actorToken, actorId }: Actor): ChangeAuthor {
+  if (actorToken) return { name: actor, token: actorToken as NonNullable<ChangeAuthor['token']> };
+  return actorId === undefined ? { name: actor } : { name: actor, id: actorId };
 }
 
 /** A change with a valid input, ready to be decided any number of times. */

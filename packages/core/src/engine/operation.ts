@@ -13,7 +13,6 @@ export const REFERENCE_MEMBERS = {
   consumer: 'string',
   changeSet: 'string',
   schedule: 'string',
-  rollout: 'string',
   proposal: 'string',
   'project?': 'string',
   'strategy?': 'string',
@@ -32,7 +31,6 @@ export const SEGMENT = ['segment'] as const;
 export const TOKEN = ['token'] as const;
 export const CHANGE_SET = ['changeSet'] as const;
 export const SCHEDULE = ['schedule'] as const;
-export const ROLLOUT = ['rollout'] as const;
 export const PROPOSAL = ['proposal'] as const;
 
 /**
@@ -44,6 +42,8 @@ export interface Operation<Ref, Input, Result, Needed = Engine> {
   readonly ref: readonly ReferenceMember[];
   /** The name of the schema of the input. Absent: there is no input. */
   readonly input?: string;
+  /** An absent input is an empty one. */
+  readonly isInputOptional?: true;
   /** Whether change sets may contain it. */
   readonly isInSets: boolean;
   /** Creates ids and times once, from a valid input. The caller may change the input afterwards, so copy it. */

@@ -278,11 +278,10 @@ export interface EvaluationStatus {
    */
   readonly dropped?: { readonly names: number; readonly reports: number; readonly usage?: number };
   /**
-   * The pending schedules, as this process last saw them; `overdue` have been due for more than ten seconds. `unguarded`
-   * counts the rollouts that wait for a process with `rolloutGuard`, because this one has none. Only with
-   * `runSchedules: true`.
+   * What waits for its time, as this process last saw it; `overdue` has been due for more than ten seconds. `unguarded`
+   * counts the rollouts that wait for a process with a guard, because this one has none. Absent with `run: false`.
    */
-  readonly schedules?: { readonly pending: number; readonly overdue: number; readonly unguarded: number };
+  readonly due?: { readonly pending: number; readonly overdue: number; readonly unguarded: number };
   /**
    * The consumers that this process runs now; `failing` ones repeat events, because their handler has thrown. Only after
    * `consume`. `listConsumers` has their errors, also those of other processes.

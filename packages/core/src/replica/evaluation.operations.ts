@@ -8,7 +8,7 @@ import type {
   EvaluationStatus,
   PayloadReader,
 } from '../evaluation/evaluation.types.js';
-import type { ScheduleClock } from '../schedules/schedule.js';
+import type { DueRunner } from '../kernel/due/runner.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import type { Replica } from './replica.js';
 
@@ -16,8 +16,8 @@ import type { Replica } from './replica.js';
 export interface EvaluationEngine extends Engine {
   readonly replica: Replica;
   readonly usageWriter: Pick<UsageWriter, 'dropped'>;
-  readonly schedules: Pick<ScheduleClock, 'counts'>;
   readonly consumers: { counts(): EvaluationStatus['consumers'] };
+  readonly due: Pick<DueRunner, 'counts'>;
   readonly payloads: PayloadReader;
 }
 
@@ -60,13 +60,13 @@ export class ReplicaEvaluation extends Evaluation implements EvaluationOperation
   private describe(status: EvaluationStatus): EvaluationStatus {
     const walBytes = this.engine.storage.walBytes?.();
     const { names, reports, usage } = this.engine.usageWriter.dropped;
-    const schedules = this.engine.schedules.counts();
+    const due = this.engine.due.counts();
     const consumers = this.engine.consumers.counts();
     const hasDropped = names + reports + usage > 0;
     return Object.freeze({
       ...status,
       ...(walBytes !== undefined && { walBytes }),
-      ...(schedules && { schedules }),
+      ...(due && { due }),
       ...(consumers && { consumers }),
       ...(hasDropped && { dropped: { names, reports, ...(usage > 0 && { usage }) } }),
     });

@@ -3,26 +3,16 @@ import { LIMITS } from '../base/limits.js';
 import type { PlannedSet } from '../changesets/change-set.types.js';
 import type { SetApproval, SetContext, SharedEngine } from '../changesets/engine.js';
 import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
-import { askDue, assertAuthor, DAY, isStorageError, pruneEnded, refusalOf } from './due.js';
+import { isStorageError, refusalOf } from '../kernel/due/host.js';
+import { OVERDUE } from '../kernel/due/runner.js';
+import type { DueCounts, DueSource } from '../kernel/due/source.js';
+import { askDue, assertAuthor, DAY, pruneEnded } from './due.js';
 import { endSchedule } from './schedule.decide.js';
-import type {
-  DueItems,
-  DueRollouts,
-  RunSchedules,
-  ScheduleClock,
-  ScheduleCounts,
-  ScheduleEnd,
-  ScheduleState,
-} from './schedule.js';
+import type { RunSchedules, ScheduleClock, ScheduleEnd, ScheduleState } from './schedule.js';
 import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
-import type { AuthorizeDue } from './schedule.types.js';
-import { listScheduleSummaries, prepareScheduled } from './schedules.operations.js';
+import type { AuthorizeDue, ListedSchedule } from './schedule.types.js';
+import { listScheduleSummaries, prepareScheduled, toListed } from './schedules.operations.js';
 import { assertUnchanged } from './scope.js';
-
-/** Milliseconds between two looks at the schedules. */
-const POLL = 5_000;
-/** A schedule that is due for longer is overdue: two polls have not carried it out. */
-const OVERDUE = 2 * POLL;
 
 /** Another process has ended the schedule: there is nothing to do. */
 class HasEnded extends Error {}
@@ -34,8 +24,6 @@ interface RunnerOptions {
   readonly authorizeDue: AuthorizeDue | undefined;
   /** The actor of what nobody asked for: the failure and the expiry of a schedule. */
   readonly actor: string;
-  /** The rollouts, which have the same timer. */
-  readonly rollouts: DueRollouts;
 }
 
 /** A pending schedule, as the last look has found it. */
@@ -46,22 +34,14 @@ interface Known {
 }
 
 /**
- * Carries schedules out, and lets rollouts take their steps. It reads the pending schedules at every poll, and has one
- * timer: for the next poll, or for a schedule or a step that is due before it. All nodes may try: the set and the end of the
- * schedule are one commit, which expects the revision of the schedule.
+ * Carries schedules out: it reads the pending ones at every poll. All nodes may try: the set and the end of the schedule are
+ * one commit, which expects the revision of the schedule.
  */
-export class ScheduleRunner implements ScheduleClock {
+export class ScheduleRunner implements ScheduleClock, DueSource {
+  readonly name = 'schedules';
   private pending: readonly Known[] = [];
-  /** When the last round began, in milliseconds since 1970. The timer wakes for schedules that are due later. */
+  /** When the last round began, in milliseconds since 1970. */
   private beganAt = Number.NEGATIVE_INFINITY;
-  private timer: NodeJS.Timeout | undefined;
-  /** When the timer fires, by the engine's clock. */
-  private wakesAt = Number.NEGATIVE_INFINITY;
-  private latest: Promise<unknown> = Promise.resolve();
-  private isClosed = false;
-  /** The rounds that failed at the last poll, so that a failure is reported once. */
-  private readonly failing = new Set<string>();
-  private isMovingRollouts = false;
   private prunesAt = Number.NEGATIVE_INFINITY;
   /** Schedules whose error was reported, so that it is reported once. */
   private readonly reported = new Set<string>();
@@ -80,89 +60,33 @@ export class ScheduleRunner implements ScheduleClock {
     return this.options.mode;
   }
 
-  /** Starts the timer, if this node carries schedules out. */
-  start(): void {
-    if (this.mode === true) this.wakeAfter(0);
-  }
-
   expect(id: string, at: number): void {
     if (this.mode !== true) return;
     this.pending = [...this.pending.filter((one) => one.id !== id), { id, at }];
-    this.wakeBy(at);
+    this.engine.due.wakeBy(at);
   }
 
-  /** Moves the timer to an earlier time, in milliseconds since 1970. */
-  wakeBy(at: number): void {
-    if (at < this.wakesAt && this.timer) this.wakeAfter(Math.max(0, at - this.now()));
+  nextAt(): number {
+    const later = this.pending.filter(({ at }) => at > this.beganAt).map(({ at }) => at);
+    return Math.min(Number.POSITIVE_INFINITY, ...later);
   }
 
-  counts(): ScheduleCounts | undefined {
-    if (this.mode !== true) return undefined;
-    const latest = this.now() - OVERDUE;
-    const overdue = this.pending.filter(({ at }) => at < latest).length;
-    return { pending: this.pending.length, overdue, unguarded: this.options.rollouts.unguarded() };
+  counts(now: number): DueCounts {
+    const overdue = this.pending.filter(({ at }) => at < now - OVERDUE).length;
+    return { pending: this.pending.length, overdue };
   }
 
-  async runDue(): Promise<DueItems> {
-    const schedules = await this.runSchedules();
-    return { schedules, rollouts: await this.options.rollouts.run() };
-  }
-
-  /** One round after the other: two would decide the same schedules. */
-  private runSchedules(): Promise<readonly string[]> {
-    const round = this.latest.then(() => this.round());
-    this.latest = round.catch(() => undefined);
-    return round;
-  }
-
-  close(): void {
-    this.isClosed = true;
-    clearTimeout(this.timer);
+  async run(): Promise<readonly ListedSchedule[]> {
+    const items: ListedSchedule[] = [];
+    for (const id of await this.round()) {
+      const found = await this.engine.read(scheduleDocuments, id);
+      if (found) items.push(toListed(found.state, found.revision));
+    }
+    return items;
   }
 
   private now(): number {
     return this.engine.now().getTime();
-  }
-
-  private wakeAfter(delay: number): void {
-    clearTimeout(this.timer);
-    if (this.isClosed) return;
-    this.wakesAt = this.now() + delay;
-    this.timer = setTimeout(() => void this.wake(), delay).unref();
-  }
-
-  private async wake(): Promise<void> {
-    this.timer = undefined;
-    // Rejects after `close`, which waits for a round.
-    await this.engine.lifetime.track(() => this.poll('schedules', () => this.runSchedules())).catch(() => this.close());
-    void this.moveRollouts();
-    const now = this.now();
-    // The round took time, and its timer may have fired a millisecond early: some schedules became due after its beginning.
-    const due = this.pending.reduce(
-      (soonest, { at }) => (at > this.beganAt ? Math.min(soonest, at) : soonest),
-      now + POLL,
-    );
-    this.wakeAfter(Math.max(1, due - now));
-  }
-
-  /** The timer does not wait for rollouts: a guard may take ten seconds, and schedules may be due meanwhile. */
-  private async moveRollouts(): Promise<void> {
-    if (this.isMovingRollouts) return;
-    this.isMovingRollouts = true;
-    const { rollouts } = this.options;
-    await this.engine.lifetime.track(() => this.poll('rollouts', () => rollouts.run())).catch(() => this.close());
-    this.isMovingRollouts = false;
-    this.wakeBy(rollouts.nextAt());
-  }
-
-  private async poll(name: string, round: () => Promise<unknown>): Promise<void> {
-    try {
-      await round();
-      this.failing.delete(name);
-    } catch (error) {
-      if (!this.failing.has(name)) this.engine.onError(error);
-      this.failing.add(name);
-    }
   }
 
   /** Carries out what is due, in the order of time, then of id. After a failure of the storage the rest waits. */

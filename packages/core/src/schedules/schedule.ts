@@ -1,7 +1,7 @@
 import type { FlagRef } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
-import type { ErrorCode, ErrorDetail } from '../errors.js';
-import type { TokenKind } from '../tokens/token.types.js';
+import type { ChangeAuthor } from '../engine/engine.js';
+import type { Refusal } from '../errors.js';
 
 export const SCHEDULE_STATES = ['pending', 'applied', 'failed', 'expired', 'cancelled'] as const;
 
@@ -11,22 +11,10 @@ export const SCHEDULE_STATES = ['pending', 'applied', 'failed', 'expired', 'canc
  */
 export type ScheduleStatus = (typeof SCHEDULE_STATES)[number];
 
-/** Who has made a schedule, and is the actor of its change set. */
-export interface ChangeAuthor {
-  readonly name: string;
-  /** The id of the person, if the host gives its users ids. */
-  readonly id?: string;
-  /** The API token that made it. */
-  readonly token?: { readonly id: string; readonly kind: TokenKind };
-}
+export type { ChangeAuthor };
 
 /** Why a schedule failed: the refusal of its changes. */
-export interface ScheduleFailure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  /** At most 10. */
-  readonly details: readonly ErrorDetail[];
-}
+export type ScheduleFailure = Refusal;
 
 /** The end of a schedule. */
 export interface ScheduleEnd {
@@ -87,40 +75,9 @@ export type ScheduleEvent =
 /** Whether schedules are carried out, by the option `runSchedules`. */
 export type RunSchedules = boolean | 'elsewhere';
 
-/** The schedules of the instance, as the node that carries them out last saw them. */
-export interface ScheduleCounts {
-  readonly pending: number;
-  /** Those that have been due for more than ten seconds. */
-  readonly overdue: number;
-  /** The guarded rollouts that this node does not step, because it has no guard. */
-  readonly unguarded: number;
-}
-
-/** The ids of what a round has carried out. */
-export interface DueItems {
-  readonly schedules: readonly string[];
-  readonly rollouts: readonly string[];
-}
-
-/** The rollouts, as far as the runner of schedules needs to know them. */
-export interface DueRollouts {
-  /** Moves what is due, one step each. Resolves to the ids of the rollouts that moved. */
-  run(): Promise<readonly string[]>;
-  /** Returns when the next round is due, in milliseconds since 1970; infinite: the next poll is early enough. */
-  nextAt(): number;
-  /** The number of guarded rollouts that this node does not step. */
-  unguarded(): number;
-}
-
 /** The part of the engine that carries schedules out, for the parts of the engine below it. */
 export interface ScheduleClock {
   readonly mode: RunSchedules;
   /** A schedule was made on this node: `at` in milliseconds since 1970. */
   expect(id: string, at: number): void;
-  /** Carries out what is due. Resolves to the ids of the schedules that ended, and of the rollouts that moved. */
-  runDue(): Promise<DueItems>;
-  /** Undefined on a node that does not carry schedules out. */
-  counts(): ScheduleCounts | undefined;
-  /** Stops the timer. */
-  close(): void;
 }

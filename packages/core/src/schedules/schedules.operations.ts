@@ -10,13 +10,19 @@ import { CHANGE_OPERATIONS, PROPOSAL_OPERATIONS } from '../changesets/operations
 import { documentTooLarge } from '../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../changesets/repetition.js';
 import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
-import type { Actor, CommittedDocuments, Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import {
+  authorOf,
+  type CommittedDocuments,
+  type Engine,
+  type PreparedChange,
+  type UnitOfWork,
+} from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
 import { listSummaries, type StoredSummary } from '../storage/summaries.js';
 import * as rules from './schedule.decide.js';
-import type { ChangeAuthor, ScheduleState, ScheduleSummary } from './schedule.js';
+import type { ScheduleState, ScheduleSummary } from './schedule.js';
 import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
 import { assertAhead, readTimes, validateScheduleQuery } from './schedule.schema.js';
 import type { ListedSchedule, Schedule, ScheduleOptions, ScheduleQuery, ScheduleRef } from './schedule.types.js';
@@ -185,11 +191,6 @@ async function assertRoom(engine: ChangeEngine, bytes: number): Promise<void> {
   throw invalidInput([{ message, path: '' }]);
 }
 
-export function authorOf({ actor, actorToken, actorId }: Actor): ChangeAuthor {
-  if (actorToken) return { name: actor, token: actorToken as NonNullable<ChangeAuthor['token']> };
-  return actorId === undefined ? { name: actor } : { name: actor, id: actorId };
-}
-
 export function getSchedule({ read }: ChangeEngine, { schedule }: ScheduleRef): Promise<Schedule> {
   return findSchedule(read, schedule);
 }
@@ -210,7 +211,7 @@ export function scheduleNotFound(id: string): FlagsError {
 }
 
 /** Members by name: they are part of the public API. */
-function toListed(summary: ScheduleSummary, revision: number): ListedSchedule {
+export function toListed(summary: ScheduleSummary, revision: number): ListedSchedule {
   const { id, state, at, notAfter, ifUnchanged, author, createdAt, reason, projects, flags, environments } = summary;
   const { proposal = null, endedAt = null, lateBy = null, changeSet = null, failure = null } = summary;
   const times = { at, notAfter, ifUnchanged, author, createdAt, reason, proposal };
@@ -281,17 +282,4 @@ export async function cancelSchedule(
   };
   const { documents = engine } = await engine.run([change], toContext(context, undefined));
   return findSchedule(documents.read, id);
-}
-
-/** Carries schedules and rollouts out, and returns the schedules that ended, with the ids of the rollouts that moved. */
-export async function runDue(
-  engine: ChangeEngine,
-): Promise<{ readonly schedules: readonly ListedSchedule[]; readonly rollouts: readonly string[] }> {
-  const items: ListedSchedule[] = [];
-  const due = await engine.schedules.runDue();
-  for (const id of due.schedules) {
-    const found = await engine.read(scheduleDocuments, id);
-    if (found) items.push(toListed(found.state, found.revision));
-  }
-  return { schedules: items, rollouts: due.rollouts };
 }

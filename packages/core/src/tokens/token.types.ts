@@ -1,9 +1,6 @@
-import type { ListPage, PageQuery, TokenChangeContext } from '../base/common.types.js';
+import type { ListPage, PageQuery, TokenChangeContext, TokenKind } from '../base/common.types.js';
 
-/** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
-export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
-/** One of {@link TOKEN_KINDS}. */
-export type TokenKind = (typeof TOKEN_KINDS)[number];
+export { TOKEN_KINDS, type TokenKind } from '../base/common.types.js';
 
 /** An API token without its secret. Only a hash of the secret is stored. */
 export interface Token {

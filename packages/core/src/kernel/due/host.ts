@@ -1,0 +1,64 @@
+import type { Lifetime } from '../../base/lifetime.js';
+import { type ErrorCode, isFlagsError, type Refusal } from '../../errors.js';
+
+/** Milliseconds that a function of the host may take. */
+const PATIENCE = 10_000;
+
+/** Errors of this node or its storage. They say nothing about what is due, so that is tried again. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...(['storage_busy', 'storage_unavailable', 'outcome_unknown', 'too_much_contention'] as const),
+  ...(['storage_unsupported', 'closed'] as const),
+]);
+
+/** Whether an error is no refusal: it came from this node, its storage, or the host, so that the same may work later. */
+export function isTransient(error: unknown): boolean {
+  return !isFlagsError(error) || TRANSIENT.has(error.code);
+}
+
+/** Returns the refusal that an error is; undefined for a transient error. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (!isFlagsError(error) || isTransient(error)) return undefined;
+  const { code, message, details } = error;
+  return { code, message, details: details.slice(0, 10) };
+}
+
+/** Whether an error says that the storage failed, so that the rest waits for the next poll. */
+export function isStorageError(error: unknown): boolean {
+  return isFlagsError(error) && error.code !== 'too_much_contention';
+}
+
+interface Question {
+  /** The option that is asked. */
+  readonly name: string;
+  /** What happens after an error. */
+  readonly later: string;
+}
+
+/**
+ * Asks a function of the host. Rejects with an error that is not a `FlagsError`: the host's failure is not the refusal of a
+ * change.
+ */
+export async function askHost(
+  { lifetime: { closing } }: { readonly lifetime: Pick<Lifetime, 'closing'> },
+  ask: (signal: AbortSignal) => unknown,
+  { name, later }: Question,
+): Promise<unknown> {
+  const asking = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let giveUp = (): void => undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    giveUp = () => reject(new Error('the engine was closed'));
+    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE).unref();
+    closing.addEventListener('abort', giveUp, { once: true });
+    if (closing.aborted) giveUp();
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(() => ask(asking.signal)), tooLong]);
+  } catch (cause) {
+    throw new Error(`${name} failed (${String(cause)}); ${later}.`, { cause });
+  } finally {
+    clearTimeout(timer);
+    closing.removeEventListener('abort', giveUp);
+    asking.abort();
+  }
+}

@@ -1,0 +1,132 @@
+import type { Lifetime } from '../../base/lifetime.js';
+import type { DueCounts, DueSource } from './source.js';
+
+/** Milliseconds between two looks at what is due. */
+const POLL = 5_000;
+/** What is due for longer is overdue: two polls have not done it. */
+export const OVERDUE = 2 * POLL;
+
+/** Whether this process does what is due. `elsewhere`: another one does, or the host calls `runDue`. */
+export type DueMode = boolean | 'elsewhere';
+
+interface DueRunnerOptions {
+  readonly mode: DueMode;
+  /** Whether the engine polls at all: one of the command line does not. */
+  readonly polls: boolean;
+  readonly now: () => Date;
+  readonly lifetime: Lifetime;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Does what is due. It asks each source at every poll, and has one timer: for the next poll, or for what is due before it. No
+ * source waits for another one.
+ */
+export class DueRunner {
+  readonly mode: DueMode;
+  private timer: NodeJS.Timeout | undefined;
+  /** When the timer fires, by the engine's clock. */
+  private wakesAt = Number.NEGATIVE_INFINITY;
+  private isClosed = false;
+  /** What failed at the last poll, so that a failure is reported once. */
+  private readonly failing = new Set<string>();
+  private readonly latest = new Map<DueSource, Promise<unknown>>();
+  private readonly underWay = new Set<DueSource>();
+
+  constructor(
+    private readonly sources: readonly DueSource[],
+    private readonly options: DueRunnerOptions,
+  ) {
+    this.mode = options.mode;
+  }
+
+  /** Starts the timer. */
+  start(): void {
+    if (this.mode === true || this.options.polls) this.wakeAfter(0);
+  }
+
+  /** Moves the timer to an earlier time, in milliseconds since 1970. */
+  wakeBy(at: number): void {
+    if (this.mode === true && this.timer && at < this.wakesAt) this.wakeAfter(Math.max(0, at - this.now()));
+  }
+
+  /** Does once what is due. Resolves to what it has done, in the order of the sources. */
+  async runDue(): Promise<readonly unknown[]> {
+    const runs = await Promise.allSettled(this.sources.map((source) => this.run(source)));
+    return runs.flatMap((run) => {
+      if (run.status === 'rejected') throw run.reason;
+      return run.value;
+    });
+  }
+
+  /** Undefined if nothing is done for this process: it accepts no times. */
+  counts(): Required<DueCounts> | undefined {
+    if (this.mode === false) return undefined;
+    const all = this.sources.map((source) => source.counts(this.now()));
+    const sum = (name: keyof DueCounts) => all.reduce((total, counts) => total + (counts[name] ?? 0), 0);
+    return { pending: sum('pending'), overdue: sum('overdue'), unguarded: sum('unguarded') };
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+  }
+
+  private now(): number {
+    return this.options.now().getTime();
+  }
+
+  private wakeAfter(delay: number): void {
+    clearTimeout(this.timer);
+    if (this.isClosed) return;
+    this.wakesAt = this.now() + delay;
+    this.timer = setTimeout(() => this.wake(), delay).unref();
+  }
+
+  private wake(): void {
+    this.wakeAfter(POLL);
+    for (const source of this.sources) {
+      if (source.isConcurrent || !this.underWay.has(source)) void this.poll(source);
+    }
+  }
+
+  private async poll(source: DueSource): Promise<void> {
+    const { lifetime } = this.options;
+    this.underWay.add(source);
+    const began = this.now();
+    // Rejects after `close`, which waits for a run.
+    const work = lifetime.track(async () => {
+      const done = this.mode === true ? await this.attempt(source.name, () => this.run(source)) : undefined;
+      await this.attempt(`${source.name}, old ones`, async () => source.tidy?.(began));
+      return done;
+    });
+    const done = await work.catch(() => undefined);
+    this.underWay.delete(source);
+    const next = source.nextAt();
+    // What the run has left undone, and what has just become due: only the poll tries the former again.
+    if (next > began || (done && done.length > 0)) this.wakeBy(next);
+  }
+
+  private async attempt<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await work();
+      this.failing.delete(name);
+      return result;
+    } catch (error) {
+      if (!this.failing.has(name)) this.options.onError(error);
+      this.failing.add(name);
+      return undefined;
+    }
+  }
+
+  /** One run of a source after the other: two would decide the same. */
+  private run(source: DueSource): Promise<readonly unknown[]> {
+    if (source.isConcurrent) return source.run(this.now());
+    const run = (this.latest.get(source) ?? Promise.resolve()).then(() => source.run(this.now()));
+    this.latest.set(
+      source,
+      run.catch(() => undefined),
+    );
+    return run;
+  }
+}
