@@ -58,7 +58,7 @@ export type ChangeVocabulary<Own extends string = never> = {
   readonly [Name in ChangeOperationName]: (undefined extends RefOf<Name> ? unknown : { readonly ref: RefOf<Name> }) &
     (unknown extends InputOf<Name>
       ? unknown
-      : Operations[Name] extends { readonly isInputOptional: true }
+      : undefined extends InputOf<Name>
         ? { readonly input?: ChangeInput<Name, Own> }
         : { readonly input: ChangeInput<Name, Own> });
 };

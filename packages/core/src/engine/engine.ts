@@ -42,6 +42,12 @@ export interface Actor {
   readonly actorId?: string;
 }
 
+/** The author of a change set, and its time. */
+export interface SetAuthor extends Actor {
+  /** ISO 8601: that of its events. */
+  readonly at: string;
+}
+
 /** Who has asked for changes that happen later: as it is stored. */
 export interface ChangeAuthor {
   readonly name: string;
@@ -71,7 +77,7 @@ export interface PreparedChange<Result = unknown> {
    * Decides the change, and writes to the unit. Runs again after a conflict, so the preparation must create times and
    * ids.
    */
-  readonly decide: (unit: UnitOfWork, by: Actor) => Awaitable<void>;
+  readonly decide: (unit: UnitOfWork, by: SetAuthor) => Awaitable<void>;
   /**
    * Returns the result of the operation from the documents after the commit. A repeated call gets its first result from
    * the documents as they were then, without a decision: the result must not depend on what `decide` has found.

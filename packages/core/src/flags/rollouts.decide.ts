@@ -17,7 +17,7 @@ export function startRollout(
   flag: FlagState,
   location: StrategyLocation,
   { steps, guarded }: Pick<StrategyRollout, 'steps' | 'guarded'>,
-  { author, now }: Pick<StrategyRollout, 'author'> & { readonly now: Date },
+  { author, at }: Pick<StrategyRollout, 'author'> & { readonly at: string },
 ): FlagEvent[] {
   assertNotArchived(flag);
   const strategy = findStrategy(flag, location);
@@ -36,7 +36,7 @@ export function startRollout(
   const rollout: StrategyRollout = {
     steps,
     step: 0,
-    since: now.toISOString(),
+    since: at,
     state: stateIn(first),
     guarded,
     author,
@@ -91,7 +91,7 @@ export function resumeRollout(flag: FlagState, location: StrategyLocation): Flag
 export function advanceRollout(
   flag: FlagState,
   location: StrategyLocation,
-  { step, now }: { readonly step: number | undefined; readonly now: Date },
+  { step, at }: { readonly step: number | undefined; readonly at: string },
 ): FlagEvent[] {
   const rollout = findRollout(flag, location);
   if (step !== undefined && step <= rollout.step) return [];
@@ -100,27 +100,27 @@ export function advanceRollout(
     const message = `must be the next step, ${next}: a rollout takes one step at a time`;
     throw invalidInput([{ message, path: '/step' }]);
   }
-  const isEarly = (nextAtOf(rollout) ?? 0) > now.getTime();
-  return takeNext(flag, location, { rollout, now, isEarly });
+  const isEarly = (nextAtOf(rollout) ?? 0) > Date.parse(at);
+  return takeNext(flag, location, { rollout, at, isEarly });
 }
 
 /** Takes a step that is due. Does nothing if the rollout has moved since, is paused, or its hold is not over yet. */
 export function takeDueStep(
   flag: FlagState,
   location: StrategyLocation,
-  { seen, now }: { readonly seen: SeenStep; readonly now: Date },
+  { seen, at }: { readonly seen: SeenStep; readonly at: string },
 ): FlagEvent[] {
   const rollout = rolloutAt(flag, location);
   if (rollout?.state !== 'running' || !isAt(rollout, seen)) return [];
   const nextAt = nextAtOf(rollout) ?? Number.POSITIVE_INFINITY;
-  return nextAt <= now.getTime() ? takeNext(flag, location, { rollout, now, isEarly: false }) : [];
+  return nextAt <= Date.parse(at) ? takeNext(flag, location, { rollout, at, isEarly: false }) : [];
 }
 
 /** Takes the next step: the last one is followed by the end. A paused rollout stays paused. */
 function takeNext(
   flag: FlagState,
   location: StrategyLocation,
-  { rollout, now, isEarly }: { readonly rollout: StrategyRollout; readonly now: Date; readonly isEarly: boolean },
+  { rollout, at, isEarly }: { readonly rollout: StrategyRollout; readonly at: string; readonly isEarly: boolean },
 ): FlagEvent[] {
   const early = isEarly ? ({ early: true } as const) : {};
   const next = rollout.steps[rollout.step + 1];
@@ -130,7 +130,7 @@ function takeNext(
   const reached: StrategyRollout = {
     ...rollout,
     step: rollout.step + 1,
-    since: now.toISOString(),
+    since: at,
     state,
     failure: null,
   };

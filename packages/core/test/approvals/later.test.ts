@@ -2,8 +2,7 @@ import type { Flags, FlagsOptions } from '../../src/index.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { PRODUCTION } from '../references.js';
 import { expectRefusal } from '../refusal.js';
-import { addGradual, percentage, round, STEPS } from '../rollouts/start.js';
-import { DAY, HOUR, MINUTE, type SettableClock, settableClock } from '../settable-clock.js';
+import { DAY, HOUR, type SettableClock, settableClock } from '../settable-clock.js';
 import * as world from './protected.js';
 import { ADA, ALAN, ENABLE, GRACE, LAUNCH, POLICY, type Proposed } from './protected.js';
 
@@ -18,14 +17,6 @@ onEveryStorage((start, _share) => {
   async function protect(policy = POLICY, options: Omit<FlagsOptions, 'storage'> = {}): Promise<void> {
     flags = await start({ now: clock.now, runSchedules: 'elsewhere', ...options });
     await world.protect(flags, policy);
-  }
-
-  async function proposeRollout(): Promise<Proposed> {
-    flags = await start({ now: clock.now, runSchedules: 'elsewhere' });
-    const ref = await addGradual(flags);
-    await flags.setApprovalPolicy(POLICY);
-    const { id } = await flags.as(ADA).createProposal({ rollout: { ref, ...STEPS } }, LAUNCH);
-    return { proposal: id };
   }
 
   const propose = () => world.propose(flags);
@@ -111,92 +102,13 @@ onEveryStorage((start, _share) => {
       }
     });
 
-    it('is refused where nobody carries schedules out, after it lapses, and for a rollout', async () => {
+    it('is refused where nobody carries schedules out, and after it lapses', async () => {
       await protect(POLICY, { runSchedules: false });
       const ref = await propose();
       await flags.as(GRACE).approveProposal(ref);
       await expectRefusal(flags, 'schedules_disabled', () => flags.applyProposal(ref, { at: at() }));
       await expectRefusal(flags, 'invalid_input', () => flags.applyProposal(ref, { notAfter: at() }));
       await expectRefusal(flags, 'invalid_input', () => flags.applyProposal(ref, { at: clock.text(15 * DAY) }));
-      const rollout = await proposeRollout();
-      await expectRefusal(flags, 'invalid_input', () => flags.applyProposal(rollout, { at: at() }));
-    });
-  });
-
-  describe('a proposed rollout', () => {
-    it('takes all its steps when it was approved', async () => {
-      const ref = await proposeRollout();
-      await expectRefusal(flags, 'approval_required', () => flags.applyProposal(ref));
-      await flags.as(GRACE).approveProposal(ref);
-      expect(await flags.as(ADA).applyProposal(ref)).toMatchObject({ state: 'applied', changes: [] });
-      const rollout = { rollout: ref.proposal };
-      expect(await flags.getRollout(rollout)).toMatchObject({ approval: `proposal/${ref.proposal}`, author: ADA });
-      expect(await percentage(flags)).toBe('5');
-      for (const [step, expected] of [
-        [1, '25'],
-        [2, '60'],
-      ] as const) {
-        clock.advance(DAY);
-        expect(await round(flags)).toEqual([['running', step]]);
-        expect(await percentage(flags)).toBe(expected);
-      }
-      // A hold that is cut short was not approved, but with a reason it can be.
-      await expectRefusal(flags, 'approval_required', () => flags.advanceRollout(rollout));
-      await flags.advanceRollout(rollout, {}, { bypassApproval: 'INC-42' });
-      expect(await percentage(flags)).toBe('100');
-      await flags.stopRollout(rollout, { rollback: true });
-      expect(await percentage(flags)).toBe('1');
-    });
-
-    it('needs no further approval when a person takes a step whose hold is over', async () => {
-      const ref = await proposeRollout();
-      await flags.as(GRACE).approveProposal(ref);
-      await flags.applyProposal(ref);
-      const rollout = { rollout: ref.proposal };
-      clock.advance(DAY - 1);
-      await expectRefusal(flags, 'approval_required', () => flags.advanceRollout(rollout));
-      clock.advance(1);
-      await flags.advanceRollout(rollout);
-      clock.advance(DAY + HOUR);
-      await flags.advanceRollout(rollout);
-      expect(await percentage(flags)).toBe('60');
-    });
-
-    it('needs approval even if its first step changes nothing', async () => {
-      flags = await start({ now: clock.now, runSchedules: 'elsewhere' });
-      const ref = await addGradual(flags, '5');
-      await flags.setApprovalPolicy(POLICY);
-      await expectRefusal(flags, 'approval_required', () => flags.startRollout(ref, STEPS));
-      const { state } = await flags.createProposal({ rollout: { ref, ...STEPS } }, LAUNCH);
-      expect(state).toBe('open');
-    });
-
-    it('started with a bypass names it, and takes its steps', async () => {
-      flags = await start({ now: clock.now, runSchedules: 'elsewhere' });
-      const ref = await addGradual(flags);
-      await flags.setApprovalPolicy(POLICY);
-      const { approval } = await flags.startRollout(ref, STEPS, { bypassApproval: 'INC-42', reason: 'Fix' });
-      expect(approval).toBe('bypass');
-      const [started] = (await flags.listEvents({ type: 'rollout-started' })).items;
-      expect(started).toMatchObject({ origin: 'bypass', reason: 'Fix\nINC-42' });
-      clock.advance(DAY);
-      expect(await round(flags)).toEqual([['running', 1]]);
-    });
-
-    it('that began before the policy is paused at its next step, with the reason', async () => {
-      flags = await start({ now: clock.now, runSchedules: 'elsewhere', rolloutGuard: () => answer });
-      let answer: 'go' | 'rollback' = 'go';
-      const ref = await addGradual(flags);
-      const { id } = await flags.startRollout(ref, STEPS);
-      await flags.setApprovalPolicy(POLICY);
-      clock.advance(DAY);
-      expect(await round(flags)).toEqual([['paused', 0]]);
-      expect((await flags.getRollout({ rollout: id })).failure).toMatchObject({ code: 'approval_required' });
-      await flags.resumeRollout({ rollout: id });
-      answer = 'rollback';
-      clock.advance(MINUTE);
-      expect(await round(flags)).toEqual([['paused', 0]]);
-      expect(await percentage(flags)).toBe('5');
     });
   });
 

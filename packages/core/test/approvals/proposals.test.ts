@@ -34,7 +34,6 @@ onEveryStorage((start, share) => {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         state: 'open',
         changes: [ENABLE],
-        rollout: null,
         author: ADA,
         createdAt: clock.text(),
         reason: 'Launch',
@@ -200,14 +199,11 @@ onEveryStorage((start, share) => {
     it('is refused without a reason, without content, and with an unknown operation', async () => {
       await protect();
       const changes = [ENABLE];
-      const rollout = { ref: { ...PRODUCTION, strategy: 'x' }, steps: [{ rollout: 5 }] };
       await expectRefusal(flags, 'invalid_input', () => flags.createProposal({ changes }, {} as never));
       await expectRefusal(flags, 'invalid_input', () => flags.createProposal({ changes }, { reason: ' ' }));
       await expectRefusal(flags, 'invalid_input', () => flags.createProposal({ changes: [] }, LAUNCH));
       await expectRefusal(flags, 'invalid_input', () => flags.createProposal({} as never, LAUNCH));
       await expectRefusal(flags, 'invalid_input', () => flags.createProposal(null as never, LAUNCH));
-      await expectRefusal(flags, 'invalid_input', () => flags.createProposal({ changes, rollout } as never, LAUNCH));
-      await expectRefusal(flags, 'strategy_not_found', () => flags.createProposal({ rollout }, LAUNCH));
       const unknown = [{ op: 'createToken', input: {} }] as never;
       await expectRefusal(flags, 'invalid_input', () => flags.createProposal({ changes: unknown }, LAUNCH));
       for (const expiresAt of [clock.text(), clock.text(91 * DAY), '2026-03-02T12:00:00']) {

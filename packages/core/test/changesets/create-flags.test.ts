@@ -13,7 +13,7 @@ import { createSettings } from '../../src/options.js';
 import { type SqliteStorageOptions, sqliteStorage } from '../../src/sqlite.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { faultsOf } from '../base/issues.js';
-import { methodNames } from '../method-names.js';
+import { methodsOf } from '../method-names.js';
 import { CHECKOUT, DEFAULT } from '../references.js';
 import { refusalOf } from '../refusal.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
@@ -343,14 +343,13 @@ describe('the evaluator', () => {
 describe('a method call with arguments of wrong types', () => {
   it('succeeds or throws a FlagsError', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
-    const members = flags as unknown as Readonly<Record<string, (...input: readonly unknown[]) => unknown>>;
-    const names = methodNames(flags).filter((name) => !NOT_CALLED.includes(name));
-    expect(names.length).toBeGreaterThan(70);
-    for (const name of names) {
+    const methods = [...methodsOf(flags)].filter(([name]) => !NOT_CALLED.includes(name));
+    expect(methods.length).toBeGreaterThan(70);
+    for (const [name, method] of methods) {
       for (const given of ARGUMENTS) {
         const call = `${name}(${given.map(String)})`;
         const outcome = await Promise.resolve()
-          .then(() => members[name]?.(...given))
+          .then(() => method(...given))
           .then(
             () => 'success',
             (error: Error) => error.name,

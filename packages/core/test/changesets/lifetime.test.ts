@@ -5,7 +5,7 @@ import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { faultyStorage } from '../../src/testing.js';
-import { methodNames } from '../method-names.js';
+import { methodsOf } from '../method-names.js';
 
 describe('closing', () => {
   const DEFAULT = { project: 'default' };
@@ -50,9 +50,8 @@ describe('closing', () => {
   /** Every operation, with an input that an open engine would refuse. */
   function everyOperation(flags: Flags): readonly (readonly [name: string, call: () => Promise<unknown>])[] {
     const others = new Set(['settings', 'as', 'closing', 'close', 'subscribe', 'asOf', ...EVALUATION]);
-    const methods = flags as unknown as Readonly<Record<string, (...input: unknown[]) => Promise<unknown>>>;
-    const names = methodNames(flags).filter((name) => !others.has(name));
-    return names.map((name) => [name, async () => methods[name]?.({}, {})]);
+    const methods = [...methodsOf(flags)].filter(([name]) => !others.has(name));
+    return methods.map(([name, method]) => [name, async () => method({}, {})]);
   }
 
   it('waits for running operations, then closes the storage', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isFull } from '../../../../test/extent.js';
 import { type ChangeContext, createFlags, type Flags } from '../../src/index.js';
 import { faultyStorage } from '../../src/testing.js';
+import type { Rollouts } from '../../src/types.js';
 import { everythingIn } from '../everything.js';
 import { KINDS, onEveryStorage } from '../on-every-storage.js';
 import { CHILD, furnish, OLD, SHOP, STRATEGY } from '../operations.js';
@@ -25,8 +26,7 @@ type WithoutId =
   | 'deleteConsumer'
   | 'setApprovalPolicy'
   | 'createSchedule'
-  | 'startRollout'
-  | `${'pause' | 'resume' | 'advance' | 'stop'}Rollout`
+  | 'rollouts'
   | 'cancelSchedule'
   | 'createProposal'
   | `${'approve' | 'reject' | 'withdraw' | 'apply'}Proposal`
@@ -50,8 +50,13 @@ type WithoutId =
   | 'closing'
   | 'close';
 
+/** The strategies of a flag in a furnished store, by id: `id-4` rolls out, `id-5` is paused, and `id-6` does not. */
+const GRADUAL = (strategy: string) => ({ ...DEFAULT, flag: 'gradual', environment: 'production', strategy });
+
 /** Every change: one that is added does not compile until it is here. All have something to do in a furnished store. */
-const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
+const CHANGES: Readonly<
+  Record<Exclude<keyof Flags, WithoutId> | `rollouts.${Exclude<keyof Rollouts & string, 'list'>}`, Call>
+> = {
   createProject: (flags, context) => flags.createProject({ id: 'new', name: 'New' }, context),
   updateProject: (flags, context) => flags.updateProject(DEFAULT, { name: 'Changed' }, context),
   deleteProject: (flags, context) => flags.deleteProject(SHOP, context),
@@ -74,6 +79,11 @@ const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
   updateStrategy: (flags, context) => flags.updateStrategy(STRATEGY, { name: 'default', title: 'new' }, context),
   removeStrategy: (flags, context) => flags.removeStrategy(STRATEGY, context),
   orderStrategies: (flags, context) => flags.orderStrategies(DEVELOPMENT, [{ id: 'id-1', sortOrder: 1 }], context),
+  'rollouts.start': (flags, context) => flags.rollouts.start(GRADUAL('id-6'), { steps: [{ percentage: 7 }] }, context),
+  'rollouts.pause': (flags, context) => flags.rollouts.pause(GRADUAL('id-4'), context),
+  'rollouts.resume': (flags, context) => flags.rollouts.resume(GRADUAL('id-5'), context),
+  'rollouts.advance': (flags, context) => flags.rollouts.advance(GRADUAL('id-4'), {}, context),
+  'rollouts.stop': (flags, context) => flags.rollouts.stop(GRADUAL('id-4'), { rollback: true }, context),
   enable: (flags, context) => flags.enable(PRODUCTION, context),
   disable: (flags, context) => flags.disable(DEVELOPMENT, context),
   configureEnvironment: (flags, context) =>
@@ -155,6 +165,10 @@ describe('a repeated id', () => {
       const one = await start({ ...SILENT, newId: () => `id-${++ids}` });
       await furnish(one);
       await one.createFlag(DEFAULT, { name: 'movable' });
+      const { strategy: _rolling, ...gradual } = GRADUAL('');
+      await one.addStrategy(gradual, { name: 'flexibleRollout' });
+      await one.rollouts.start(GRADUAL('id-5'), { steps: [{ percentage: 5, hold: null }] });
+      await one.rollouts.pause(GRADUAL('id-5'));
       const other = await start(SILENT);
       return [one, other];
     }

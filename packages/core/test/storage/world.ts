@@ -5,7 +5,6 @@ import { dependencyEdges } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.kind.js';
-import { rolloutDocuments } from '../../src/rollouts/rollout.kind.js';
 import { scheduleDocuments } from '../../src/schedules/schedule.kind.js';
 import { segmentRegistries } from '../../src/segments/segment.js';
 import { segmentDocuments } from '../../src/segments/segment.kind.js';
@@ -30,7 +29,6 @@ const KINDS = [
   segmentRegistries,
   consumerDocuments,
   scheduleDocuments,
-  rolloutDocuments,
   policyDocuments,
 ].map(({ kind }) => kind);
 

@@ -1,8 +1,11 @@
 import type { StrategyRef } from '../../base/common.types.js';
+import type { PlannedSet } from '../../changesets/change-set.types.js';
 import type { SetContext, SharedEngine } from '../../changesets/engine.js';
 import type { PreparedChange, UnitOfWork } from '../../engine/engine.js';
+import { isFlagsError } from '../../errors.js';
 import type { FlagEvent, FlagState } from '../../flags/flag.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
+import type { StrategyRollout } from '../../flags/rollout.types.js';
 import * as rules from '../../flags/rollouts.decide.js';
 import { isStorageError, refusalOf } from '../../kernel/due/host.js';
 import { OVERDUE } from '../../kernel/due/runner.js';
@@ -12,10 +15,12 @@ import type { AuthorizeDue } from '../../schedules/schedule.types.js';
 import { RolloutGuards } from './guard.js';
 import { createPool } from './pool.js';
 import { byTime, type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';
-import type { EndedRollout, GuardAnswer, Rollout, RolloutGuard } from './rollout.types.js';
+import type { EndedRollout, Rollout, RolloutGuard } from './rollout.types.js';
 
 /** Questions to the guard at the same time, and commits. A hanging guard keeps one place. */
 const AT_ONCE = 16;
+/** A step whose flag changes while the host is asked is asked about so often. */
+const ATTEMPTS = 3;
 
 interface DueStepsOptions {
   readonly guard: RolloutGuard | undefined;
@@ -25,6 +30,16 @@ interface DueStepsOptions {
 }
 
 type Moved = Rollout | EndedRollout;
+type Decide = (flag: FlagState, at: string) => readonly FlagEvent[];
+
+/** A change of a rollout that nobody has called for. */
+interface Stepping {
+  readonly decide: Decide;
+  readonly context?: Partial<SetContext>;
+  /** Called for a decision that is not empty, in the commit. */
+  readonly check?: ((unit: UnitOfWork) => Promise<void>) | undefined;
+  readonly ifRevision?: number | undefined;
+}
 
 /**
  * Takes the steps of rollouts that are due, in the order of time. All nodes may try: a step is one commit, which expects the
@@ -116,77 +131,107 @@ export class DueSteps implements DueSource<Moved> {
 
   /** Resolves to the rollout if it has moved. */
   private async move(known: KnownRollout, now: number, hasFailed: () => boolean): Promise<Moved | undefined> {
-    const answer = this.guards ? await this.askInTurn(() => this.ask(known, now)) : 'go';
+    const { closing } = this.engineOf().lifetime;
+    const isOver = () => hasFailed() || closing.aborted;
+    const { guards } = this;
+    const answer = guards ? await this.askInTurn(() => (isOver() ? 'hold' : guards.ask(known, now))) : 'go';
     const isDue = known.rollout.state === 'running' && known.nextAt <= now;
     if (isDue) this.left.set(known.key, known.nextAt);
-    if (answer === 'hold' || (answer === 'go' && !isDue)) return undefined;
+    if (isOver() || answer === 'hold' || (answer === 'go' && !isDue)) return undefined;
     try {
-      const moved = await this.commitInTurn(async () => {
-        if (hasFailed() || this.engineOf().lifetime.closing.aborted) return undefined;
-        return answer === 'rollback' ? this.rollBack(known) : this.takeStep(known);
-      });
+      const moved = await (answer === 'rollback' ? this.rollBack(known) : this.takeStep(known, isOver));
       this.reported.delete(known.key);
       return moved;
     } catch (error) {
-      this.guards?.forget(known.key);
+      guards?.forget(known.key);
       throw error;
     }
   }
 
-  private ask(known: KnownRollout, now: number): Promise<GuardAnswer> | 'hold' {
-    return this.guards && !this.engineOf().lifetime.closing.aborted ? this.guards.ask(known, now) : 'hold';
-  }
-
   /** Takes a step, or pauses the rollout if the step is refused. */
-  private async takeStep({ rollout }: KnownRollout): Promise<Moved | undefined> {
-    const now = this.engineOf().now();
+  private async takeStep({ rollout }: KnownRollout, isOver: () => boolean): Promise<Moved | undefined> {
     const { ref, author, steps, step } = rollout;
-    const isEnd = step === steps.length - 1;
-    const decide = (flag: FlagState) => rules.takeDueStep(flag, ref, { seen: rollout, now });
+    const decide: Decide = (flag, at) => rules.takeDueStep(flag, ref, { seen: rollout, at });
     // The end changes nothing for clients, so nobody is asked.
-    if (isEnd) return this.commit(ref, decide, {});
-    const { authorizeDue } = this.options;
-    const engine = this.engineOf();
+    if (step === steps.length - 1) return this.commit(ref, { decide });
+    const context = { actor: author.name, ...(author.token && { actorToken: author.token }) };
+    const stepping = { decide, context, check: this.checkOf(author) };
     try {
-      return await this.commit(ref, decide, {
-        actor: author.name,
-        ...(author.token && { actorToken: author.token }),
-        authorize: (planned) => askDue(engine, { authorizeDue, author, what: 'rollout' }, planned),
-        check: (unit) => assertAuthor(unit, { author, what: 'rollout' }, now),
-      });
+      for (let attempt = 1; ; attempt++) {
+        const ifRevision = await this.askAuthorized(ref, stepping, author);
+        if (isOver()) return undefined;
+        try {
+          return await this.commit(ref, { ...stepping, ifRevision });
+        } catch (error) {
+          if (!isFlagsError(error) || error.code !== 'revision_mismatch') throw error;
+          // The flag has changed since the host was asked. At last the next poll asks.
+          if (attempt === ATTEMPTS) return undefined;
+        }
+      }
     } catch (error) {
       const failure = refusalOf(error);
       if (!failure) throw error;
-      return this.commit(ref, (flag) => rules.pauseRefused(flag, ref, { seen: rollout, failure }), {});
+      return this.commit(ref, { decide: (flag) => rules.pauseRefused(flag, ref, { seen: rollout, failure }) });
     }
+  }
+
+  private checkOf(author: StrategyRollout['author']): Stepping['check'] {
+    return (unit) => assertAuthor(unit, { author, what: 'rollout' }, this.engineOf().now());
+  }
+
+  /**
+   * Asks the host before the commit: other changes would wait for its answer otherwise. Resolves to the revision of the flag
+   * that it was asked about; undefined if there is no such option.
+   */
+  private async askAuthorized(
+    ref: StrategyRef,
+    { context, ...stepping }: Stepping,
+    author: StrategyRollout['author'],
+  ): Promise<number | undefined> {
+    const { authorizeDue } = this.options;
+    if (!authorizeDue) return undefined;
+    const engine = this.engineOf();
+    const set = {
+      ...this.contextWith(context),
+      authorize: (planned: PlannedSet) => askDue(engine, { authorizeDue, author, what: 'rollout' }, planned),
+    };
+    const change = this.prepare(ref, stepping);
+    const { unit } = await this.askInTurn(() => engine.writer.plan([change], set));
+    return (await unit.stored(change.subject))?.revision;
   }
 
   /** Asks neither for the author's token nor `due.authorize`. */
   private rollBack({ rollout }: KnownRollout): Promise<Moved | undefined> {
     const { ref } = rollout;
     const reason = `The guard rolled back the rollout of the strategy ${ref.strategy} of ${ref.flag} in ${ref.environment}.`;
-    return this.commit(ref, (flag) => rules.rollBackByGuard(flag, ref, rollout), { reason });
+    return this.commit(ref, { decide: (flag) => rules.rollBackByGuard(flag, ref, rollout), context: { reason } });
   }
 
-  private async commit(
-    ref: StrategyRef,
-    decide: (flag: FlagState) => readonly FlagEvent[],
-    { check, ...context }: Partial<SetContext> & { readonly check?: (unit: UnitOfWork) => Promise<void> },
-  ): Promise<Moved | undefined> {
-    const change: PreparedChange = {
-      subject: { kind: flagDocuments.kind, id: ref.flag },
-      async decide(unit) {
-        const flag = (await unit.read(flagDocuments, ref.flag))?.state;
-        const events = flag ? decide(flag) : [];
+  private commit(ref: StrategyRef, { context, ...stepping }: Stepping): Promise<Moved | undefined> {
+    return this.commitInTurn(async () => {
+      const { writer } = this.engineOf();
+      const { id, documents } = await writer.run([this.prepare(ref, stepping)], this.contextWith(context));
+      const flag = id === null ? undefined : (await documents?.read(flagDocuments, ref.flag))?.state;
+      return flag && toRollout(flag, ref);
+    });
+  }
+
+  private contextWith(context: Partial<SetContext> | undefined): SetContext {
+    return { actor: this.options.actor, origin: 'rollout', ...context };
+  }
+
+  private prepare({ flag: name }: StrategyRef, { decide, check, ifRevision }: Stepping): PreparedChange {
+    return {
+      subject: { kind: flagDocuments.kind, id: name },
+      ifRevision,
+      async decide(unit, { at }) {
+        const flag = (await unit.read(flagDocuments, name))?.state;
+        const events = flag ? decide(flag, at) : [];
         if (events.length > 0) await check?.(unit);
-        await unit.apply(flagDocuments, ref.flag, events);
+        await unit.apply(flagDocuments, name, events);
       },
       result: () => undefined,
     };
-    const set = { actor: this.options.actor, origin: 'rollout', ...context };
-    const { id, documents } = await this.engineOf().writer.run([change], set);
-    const flag = id === null ? undefined : (await documents?.read(flagDocuments, ref.flag))?.state;
-    return flag && toRollout(flag, ref);
   }
 
   private report({ key }: KnownRollout, error: unknown): void {

@@ -51,7 +51,8 @@ export class RolloutGuards {
       this.failed.delete(key);
       return answer;
     } catch (error) {
-      if (!this.failed.has(key)) this.engineOf().onError(error);
+      const { lifetime, onError } = this.engineOf();
+      if (!this.failed.has(key) && !lifetime.closing.aborted) onError(error);
       this.failed.add(key);
       return 'hold';
     }

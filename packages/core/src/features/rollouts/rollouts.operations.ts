@@ -5,7 +5,7 @@ import { cloneJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { assertText, invalidInput } from '../../base/validator.js';
-import { type Actor, authorOf, type Engine, type PreparedChange, type UnitOfWork } from '../../engine/engine.js';
+import { authorOf, type Engine, type PreparedChange, type SetAuthor, type UnitOfWork } from '../../engine/engine.js';
 import { operation, STRATEGY } from '../../engine/operation.js';
 import { FlagsError } from '../../errors.js';
 import type { FlagEvent, FlagState } from '../../flags/flag.js';
@@ -23,7 +23,7 @@ export interface RolloutEngine extends Engine {
   readonly rolling: RollingFlags;
 }
 
-type Decide = (flag: FlagState, unit: UnitOfWork, by: Actor) => readonly FlagEvent[];
+type Decide = (flag: FlagState, unit: UnitOfWork, by: SetAuthor) => readonly FlagEvent[];
 
 /** Prepares a change of a rollout. It changes no reference to another document. */
 function changeRollout(engine: Engine, ref: StrategyRef, decide: Decide): PreparedChange<Rollout | EndedRollout> {
@@ -44,9 +44,8 @@ function startRollout(engine: RolloutEngine, ref: StrategyRef, input: NewRollout
   if (engine.due.mode === false) throw dueDisabled();
   const { steps, guarded = false } = cloneJson(input);
   const started = { steps: steps.map(toStep), guarded };
-  const now = engine.now();
   return changeRollout(engine, ref, (flag, unit, by) => {
-    const events = rules.startRollout(flag, ref, started, { author: authorOf(by), now });
+    const events = rules.startRollout(flag, ref, started, { author: authorOf(by), at: by.at });
     assertRoom(engine, unit);
     return events;
   }) as PreparedChange<Rollout>;
@@ -82,16 +81,15 @@ function resumeRollout(engine: Engine, ref: StrategyRef): PreparedChange<Rollout
 function advanceRollout(
   engine: Engine,
   ref: StrategyRef,
-  { step }: AdvanceOptions,
+  { step }: AdvanceOptions = {},
 ): PreparedChange<Rollout | EndedRollout> {
-  const now = engine.now();
-  return changeRollout(engine, ref, (flag) => rules.advanceRollout(flag, ref, { step, now }));
+  return changeRollout(engine, ref, (flag, _, { at }) => rules.advanceRollout(flag, ref, { step, at }));
 }
 
 function stopRollout(
   engine: Engine,
   ref: StrategyRef,
-  { rollback = false }: StopOptions,
+  { rollback = false }: StopOptions = {},
 ): PreparedChange<EndedRollout> {
   return changeRollout(engine, ref, (flag) => rules.stopRollout(flag, ref, rollback)) as PreparedChange<EndedRollout>;
 }

@@ -15,7 +15,10 @@ const SELECTED = [
   'flags/clone',
   'log/event-feed',
   'pages',
+  'rollouts/changes',
+  'rollouts/gate',
   'rollouts/rollouts',
+  'rollouts/undo',
   'schedules/schedules',
   'tokens/token-use',
 ];
