@@ -156,6 +156,15 @@ async function settle(calls: readonly (() => Promise<unknown>)[]): Promise<void>
   for (const call of calls) await call().catch(() => undefined);
 }
 
+async function furnishMore(flags: Flags): Promise<void> {
+  await furnish(flags);
+  await flags.createFlag(DEFAULT, { name: 'movable' });
+  const { strategy: _id, ...gradual } = GRADUAL('');
+  await flags.addStrategy(gradual, { name: 'flexibleRollout' });
+  await flags.rollouts.start(GRADUAL('id-5'), { steps: [{ percentage: 5, hold: null }] });
+  await flags.rollouts.pause(GRADUAL('id-5'));
+}
+
 describe('a repeated id', () => {
   onEveryStorage((_, share) => {
     /** Two nodes on one furnished storage. Their ids differ, as those of two processes do. */
@@ -163,12 +172,7 @@ describe('a repeated id', () => {
       const start = await share();
       let ids = 0;
       const one = await start({ ...SILENT, newId: () => `id-${++ids}` });
-      await furnish(one);
-      await one.createFlag(DEFAULT, { name: 'movable' });
-      const { strategy: _rolling, ...gradual } = GRADUAL('');
-      await one.addStrategy(gradual, { name: 'flexibleRollout' });
-      await one.rollouts.start(GRADUAL('id-5'), { steps: [{ percentage: 5, hold: null }] });
-      await one.rollouts.pause(GRADUAL('id-5'));
+      await furnishMore(one);
       const other = await start(SILENT);
       return [one, other];
     }
@@ -357,8 +361,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
       usage: { interval: 0 },
       newId: () => `id-${++ids}`,
     });
-    await furnish(flags);
-    await flags.createFlag(DEFAULT, { name: 'movable' });
+    await furnishMore(flags);
     const id = randomUUID();
     const fault = faulty.inject({ method: 'commit', nth: 1, point: 'after' });
     const error = await refusalOf(call(flags, { actor: 'ada', id }));

@@ -163,11 +163,11 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     },
   },
   'rollouts.pause': {
-    input: { reason: 'x', ifRevision: [2, 1] },
+    input: { reason: 'x', ifRevision: [5, 1] },
     take: async (flags, input) => flags.rollouts.pause(await activeRollout(flags), input),
   },
   'rollouts.resume': {
-    input: { reason: 'x', ifRevision: [2, 1] },
+    input: { reason: 'x', ifRevision: [5, 1] },
     take: async (flags, input) => flags.rollouts.resume(await activeRollout(flags), input),
   },
   'rollouts.advance': {

@@ -1,7 +1,6 @@
 import { compareCodePoints } from '../../base/collections.js';
 import type { ListPage, PageQuery, StrategyRef } from '../../base/common.types.js';
 import { assertEnvironment } from '../../base/environments.js';
-import { cloneJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { assertText, invalidInput } from '../../base/validator.js';
@@ -42,7 +41,7 @@ function changeRollout(engine: Engine, ref: StrategyRef, decide: Decide): Prepar
 
 function startRollout(engine: RolloutEngine, ref: StrategyRef, input: NewRollout): PreparedChange<Rollout> {
   if (engine.due.mode === false) throw dueDisabled();
-  const { steps, guarded = false } = cloneJson(input);
+  const { steps, guarded = false } = input;
   const started = { steps: steps.map(toStep), guarded };
   return changeRollout(engine, ref, (flag, unit, by) => {
     const events = rules.startRollout(flag, ref, started, { author: authorOf(by), at: by.at });
