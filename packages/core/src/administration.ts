@@ -368,7 +368,9 @@ export class Administration<Own extends string = never>
   }
 
   runDue(): Promise<{ readonly items: readonly (ListedSchedule | Rollout | EndedRollout)[] }> {
-    return run(this, { op: 'runDue' }, async ({ due }) => {
+    return run(this, { op: 'runDue' }, async ({ due, memory }) => {
+      // A process that does not poll has to learn what others have started.
+      await memory.refresh();
       return { items: (await due.runDue()) as readonly (ListedSchedule | Rollout | EndedRollout)[] };
     });
   }
