@@ -200,6 +200,7 @@ export {
   eventToWire,
   eventTypeToWire,
   flagToWire,
+  rolloutToWire,
   strategyToWire,
   tokenToWire,
   toWireState,

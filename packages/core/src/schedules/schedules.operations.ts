@@ -92,7 +92,7 @@ export async function addSchedule(
 }
 
 /** Otherwise the host would accept what nobody carries out. */
-export function assertSchedulesRun({ schedules }: ChangeEngine): void {
+function assertSchedulesRun({ schedules }: ChangeEngine): void {
   if (schedules.mode !== false) return;
   const message =
     'Schedules and rollouts are off: open the flags with runSchedules: true, or with runSchedules: "elsewhere" if ' +

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { processorTime } from '../../../../test/processor-time.js';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '../../src/index.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, DEVELOPMENT, PRODUCTION } from '../references.js';
@@ -137,20 +138,20 @@ onEveryStorage((start, share) => {
       expect(await flags.runDue()).toEqual({ items: [{ ref: other, percentage: 10, nextAt: null }] });
     });
 
-    it('runs for seven days in 50 ms', async () => {
+    it('runs for seven days in 50 ms of processor time', async () => {
       const steps = [1, 5, 10, 25, 50, 75, 100].map((one) => ({ percentage: one, hold: DAY }));
       let fastest = Number.POSITIVE_INFINITY;
-      // Other processes may take the processor during some of them.
+      // A garbage collection falls into some of them.
       for (let attempt = 1; attempt <= 5 && fastest >= 50; attempt++) {
         flags = await createFlags({ ...SILENT, storage: memoryStorage(), now: clock.now });
         ref = await addGradual(flags);
         await flags.rollouts.start(ref, { steps });
-        const begun = performance.now();
+        const begun = processorTime();
         for (let day = 0; day < 7; day++) {
           clock.advance(DAY);
           await flags.runDue();
         }
-        fastest = Math.min(fastest, performance.now() - begun);
+        fastest = Math.min(fastest, processorTime() - begun);
         expect(await percentage(flags)).toBe('100');
         expect((await flags.rollouts.list()).items).toEqual([]);
         await flags.close();

@@ -1,5 +1,6 @@
 import { compareCodePoints } from '../../base/collections.js';
 import type { StrategyRef } from '../../base/common.types.js';
+import { deepFreeze } from '../../base/json.js';
 import { percentageParameter, shareOf } from '../../evaluation/strategies.js';
 import { environmentOf, type FlagState, rolloutOf, rolloutsIn } from '../../flags/flag.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
@@ -58,7 +59,8 @@ export class RollingFlags {
 }
 
 function toKnown(flag: FlagState, location: StrategyLocation): KnownRollout {
-  const rollout = toRollout(flag, location) as Rollout;
+  // The guard of the host gets parts of it.
+  const rollout = deepFreeze(toRollout(flag, location) as Rollout);
   const nextAt = rollout.nextAt === null ? Number.POSITIVE_INFINITY : Date.parse(rollout.nextAt);
   return { key: keyOf(rollout.ref), rollout, nextAt };
 }
@@ -76,7 +78,7 @@ export function toRollout(flag: FlagState, location: StrategyLocation): Rollout 
 }
 
 /** Names of flags and environments have no spaces. */
-export function keyOf({ flag, environment, strategy }: StrategyRef): string {
+function keyOf({ flag, environment, strategy }: StrategyRef): string {
   return `${flag} ${environment} ${strategy}`;
 }
 

@@ -1,6 +1,7 @@
 import { compareCodePoints } from '../../base/collections.js';
 import type { ListPage, PageQuery, StrategyRef } from '../../base/common.types.js';
 import { assertEnvironment } from '../../base/environments.js';
+import { copyJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { assertText, invalidInput } from '../../base/validator.js';
@@ -12,7 +13,7 @@ import { findFlag, flagDocuments, throwFlagNotFound } from '../../flags/flag.kin
 import type { RolloutStep } from '../../flags/rollout.types.js';
 import * as rules from '../../flags/rollouts.decide.js';
 import type { DueMode } from '../../kernel/due/runner.js';
-import { type RollingFlags, toRollout } from './rolling-flags.js';
+import { type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';
 import { validateRolloutQuery } from './rollout.schema.js';
 import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, StopOptions } from './rollout.types.js';
 
@@ -105,7 +106,7 @@ export const rolloutOperations = {
 export type CanReadRollout = (rollout: Rollout) => Promise<boolean>;
 
 /** Lists rollouts from memory, by flag, environment and strategy. */
-export function listRollouts(
+export async function listRollouts(
   { rolling }: Pick<RolloutEngine, 'rolling'>,
   query: RolloutQuery = {},
   { page, canRead }: { readonly page?: PageQuery | undefined; readonly canRead?: CanReadRollout } = {},
@@ -113,22 +114,20 @@ export function listRollouts(
   const { state, project, flag } = validateRolloutQuery(query);
   const bounds = pageBounds(page);
   const { after } = bounds;
-  const selected = [...rolling.all()]
-    .filter(({ key, rollout: { ref, ...rollout } }) => {
-      const isNamed = (flag ?? ref.flag) === ref.flag && (project ?? ref.project) === ref.project;
-      return (
-        isNamed &&
-        (state ?? rollout.state) === rollout.state &&
-        (after === undefined || compareCodePoints(key, after) > 0)
-      );
-    })
-    .sort((one, other) => compareCodePoints(one.key, other.key));
+  const isSelected = ({ key, rollout: { ref, ...rollout } }: KnownRollout) =>
+    (flag ?? ref.flag) === ref.flag &&
+    (project ?? ref.project) === ref.project &&
+    (state ?? rollout.state) === rollout.state &&
+    (after === undefined || compareCodePoints(key, after) > 0);
+  const selected = [...rolling.all()].filter(isSelected).sort((one, other) => compareCodePoints(one.key, other.key));
 
-  async function* readable(): AsyncGenerator<(typeof selected)[number]> {
+  async function* readable(): AsyncGenerator<KnownRollout> {
     for (const known of selected) if (!canRead || (await canRead(known.rollout))) yield known;
   }
-  return takePage(readable(), bounds, {
+  const found = await takePage(readable(), bounds, {
     cursorOf: ({ key }) => key,
     sizeOf: ({ rollout }) => JSON.stringify(rollout).length,
-  }).then(({ items, ...rest }) => ({ items: items.map(({ rollout }) => rollout), ...rest }));
+  });
+  // Callers may change what they get.
+  return { ...found, items: found.items.map(({ rollout }) => copyJson(rollout) as Rollout) };
 }
