@@ -12,8 +12,6 @@ const CORE_LAYERS = [
   'tokens',
   'projects',
   // Kinds are listed below the change sets, which the operations of requests use.
-  'rollouts/rollout.ts',
-  'rollouts/rollout.kind.ts',
   'features/change-requests/change-request.ts',
   'features/change-requests/change-request.kind.ts',
   'features/change-requests/policy.ts',
@@ -21,6 +19,11 @@ const CORE_LAYERS = [
   'features/change-requests/policy.schema.ts',
   'features/change-requests/policy.operations.ts',
   'kinds.ts',
+  // The rows of operations are listed below the change sets, which the runner's rule uses.
+  'features/rollouts/rollout.types.ts',
+  'features/rollouts/rollout.schema.ts',
+  'features/rollouts/rolling-flags.ts',
+  'features/rollouts/rollouts.operations.ts',
   'usage',
   'replica',
   'log',
@@ -30,8 +33,8 @@ const CORE_LAYERS = [
   'features/change-requests/change-request.schema.ts',
   'input-schemas.ts',
   'changesets',
+  'features/rollouts',
   'features/change-requests',
-  'rollouts',
   'definitions',
   'administration.ts',
   'typed-flags',
@@ -188,8 +191,10 @@ module.exports = {
       to: {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
-          '^packages/core/src/(engine/engine|features/change-requests/change-request|flags/flag|projects/project|rollouts/rollout|segments/segment|tokens/(people|token))\\.ts$',
+          '^packages/core/src/(engine/engine|features/change-requests/change-request|flags/flag|projects/project|segments/segment|tokens/(people|token))\\.ts$',
           '^packages/core/src/base/',
+          // The strategies as data.
+          '^packages/core/src/evaluation/strategies\\.ts$',
           '^packages/core/src/errors\\.ts$',
         ],
       },

@@ -11,9 +11,11 @@ import type {
 } from './base/common.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
-import { FLAG, PROJECT, ROLLOUT, SEGMENT, STRATEGY } from './engine/operation.js';
+import { FLAG, PROJECT, SEGMENT } from './engine/operation.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
 import { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
+import type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
+import { Rollouts } from './features/rollouts/rollouts.js';
 import * as dependencies from './flags/dependencies.operations.js';
 import type { Dependency, DependencyInput, DependencyOperations } from './flags/dependency.types.js';
 import * as flags from './flags/flag.operations.js';
@@ -53,17 +55,6 @@ import type {
   ProjectOverview,
   ProjectSummary,
 } from './projects/project.types.js';
-import type {
-  AdvanceOptions,
-  NewRollout,
-  Rollout,
-  RolloutContext,
-  RolloutOperations,
-  RolloutQuery,
-  RolloutRef,
-  StopOptions,
-} from './rollouts/rollout.types.js';
-import * as rollouts from './rollouts/rollouts.operations.js';
 import * as segments from './segments/segment.operations.js';
 import type {
   NewSegment,
@@ -101,8 +92,7 @@ export class Administration<Own extends string = never>
     DependencyOperations,
     StrategyOperations<Own>,
     SegmentOperations,
-    TokenOperations,
-    RolloutOperations
+    TokenOperations
 {
   /** @internal A private member would make the types of the ESM and CommonJS builds incompatible. */
   readonly [ENGINE]: ChangeEngine;
@@ -349,50 +339,17 @@ export class Administration<Own extends string = never>
    * @example
    * const { items } = await flags.runDue();
    */
-  runDue(): Promise<{ readonly items: readonly (ListedChangeRequest | Rollout)[] }> {
-    return run(this, { op: 'runDue' }, async ({ due }) => {
-      return { items: (await due.runDue()) as readonly (ListedChangeRequest | Rollout)[] };
+  runDue(): Promise<{ readonly items: readonly (ListedChangeRequest | Rollout | EndedRollout)[] }> {
+    return run(this, { op: 'runDue' }, async ({ due, memory }) => {
+      // A process that does not poll has to learn what others have started.
+      await memory.refresh();
+      return { items: (await due.runDue()) as readonly (ListedChangeRequest | Rollout | EndedRollout)[] };
     });
   }
 
-  // Rollouts
-
-  startRollout(ref: StrategyRef, rollout: NewRollout, context?: ChangeContext): Promise<Rollout> {
-    return run(this, { op: 'startRollout', members: STRATEGY, ref, options: context }, (engine) =>
-      rollouts.startRollout(engine, ref, rollout, context),
-    );
-  }
-
-  getRollout(ref: RolloutRef): Promise<Rollout> {
-    return run(this, { op: 'getRollout', members: ROLLOUT, ref }, (engine) => rollouts.getRollout(engine, ref));
-  }
-
-  listRollouts(query?: RolloutQuery, page?: PageQuery): Promise<ListPage<Rollout>> {
-    return run(this, { op: 'listRollouts', options: page }, (engine) => rollouts.listRollouts(engine, query, { page }));
-  }
-
-  pauseRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'pauseRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.pauseRollout(engine, ref, context),
-    );
-  }
-
-  resumeRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'resumeRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.resumeRollout(engine, ref, context),
-    );
-  }
-
-  advanceRollout(ref: RolloutRef, options?: AdvanceOptions, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'advanceRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.advanceRollout(engine, ref, options, context),
-    );
-  }
-
-  stopRollout(ref: RolloutRef, options?: StopOptions, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'stopRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.stopRollout(engine, ref, options, context),
-    );
+  /** Percentages that change in steps. */
+  get rollouts(): Rollouts {
+    return namespaceOf(this, 'rollouts', Rollouts);
   }
 }
 

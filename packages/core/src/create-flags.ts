@@ -10,6 +10,8 @@ import type { PreparedChange } from './engine/engine.js';
 import { DueRequests } from './features/change-requests/due-requests.js';
 import { createApprovalGate } from './features/change-requests/gate.js';
 import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './features/change-requests/policy.operations.js';
+import { DueSteps } from './features/rollouts/due-steps.js';
+import { RollingFlags } from './features/rollouts/rolling-flags.js';
 import { type DeclaredMembers, Flags } from './flags.js';
 import { createValidators } from './input-schemas.js';
 import { DueRunner } from './kernel/due/runner.js';
@@ -22,8 +24,6 @@ import { projectDocuments } from './projects/project.kind.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { RecentContexts, ReplicaEvaluation } from './replica/evaluation.operations.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
-import { RolloutRunner } from './rollouts/rollout-runner.js';
-import { dueRollouts } from './rollouts/rollouts.operations.js';
 import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/usage.js';
 import type { DocumentKey, FlagsStorage } from './storage/port.js';
@@ -138,23 +138,18 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const reader = createReader(storage);
     const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
     let stopWatching: (() => void) | undefined;
-    let stopFollowing: (() => void) | undefined;
     const lifetime = createLifetime();
     const dueRequests = new DueRequests({ engineOf: () => shared, authorize, actor });
-    const rollouts = new RolloutRunner(() => shared, {
-      guard,
-      authorizeDue: authorize,
-      actor,
-      isRunning: () => mode === true,
-      wakeBy: (at) => due.wakeBy(at),
-    });
-    const due = new DueRunner([dueRequests, dueRollouts(rollouts, () => shared)], {
+    const rolling = new RollingFlags(replica.documents.flags);
+    const steps = new DueSteps(() => shared, rolling, { guard, authorizeDue: authorize, actor });
+    const due = new DueRunner([dueRequests, steps], {
       mode,
       polls: pollInterval > 0,
       now,
       lifetime,
       onError,
     });
+    replica.changedDocuments.add((keys) => due.wakeBy(rolling.follow(keys)));
     const shared: SharedEngine = {
       settings,
       validate: createValidators(settings),
@@ -183,12 +178,11 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       gate,
       due,
       dueRequests,
-      rollouts,
+      rolling,
       consumers: new OwnConsumers(),
       lifetime,
       async release() {
         stopWatching?.();
-        stopFollowing?.();
         due.close();
         try {
           await tokenUse.close();
@@ -203,7 +197,6 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const engine = engineOf(shared, { name: actor });
     const watch = () => {
       due.start();
-      if (mode === true) stopFollowing = rollouts.follow();
       stopWatching = storage.watch?.(() => {
         feed.wake();
         void replica.poller.refresh();

@@ -79,7 +79,6 @@ export const ERROR_CODES = [
   'effect_changed',
   'due_disabled',
   'rollout_exists',
-  'rollout_not_active',
   'author_revoked',
   'approval_required',
   'id_taken',

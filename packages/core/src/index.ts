@@ -61,6 +61,8 @@ export type {
   ListedChangeRequest,
   RequestedChange,
 } from './features/change-requests/change-request.types.js';
+// Rollouts
+export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';
@@ -91,8 +93,6 @@ export type {
   ProjectOverview,
   ProjectSummary,
 } from './projects/project.types.js';
-// Rollouts
-export type { Rollout } from './rollouts/rollout.types.js';
 export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
 // Storages
 export { memoryStorage } from './storage/memory/storage.js';

@@ -13,6 +13,7 @@ import {
   newChangeRequest,
 } from './features/change-requests/change-request.schema.js';
 import { approvalPolicy } from './features/change-requests/policy.schema.js';
+import { findRolloutIssues, newRollout, rolloutAdvance, rolloutStop } from './features/rollouts/rollout.schema.js';
 import {
   clone,
   dependency,
@@ -97,6 +98,9 @@ function inputsOf(settings: FlagsSettings) {
     flagQuery: object(flagQuery),
     eventQuery: object(eventQuery),
     feedQuery: object(feedQuery),
+    newRollout: object(newRollout, findRolloutIssues),
+    rolloutAdvance: object(rolloutAdvance),
+    rolloutStop: object(rolloutStop),
     approvalPolicy: object(approvalPolicy),
     newChangeRequest: object(newChangeRequest),
     changeRequestApproval: object(changeRequestApproval),

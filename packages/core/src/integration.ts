@@ -87,7 +87,10 @@ export {
 // Change requests
 export { REQUEST_STATES } from './features/change-requests/change-request.js';
 export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
+// Rollouts
+export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
+export { ROLLOUT_STATES } from './flags/rollout.types.js';
 export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation
 export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
@@ -111,9 +114,6 @@ export {
 export { type OpenFeatureContext, toProperties } from './openfeature/values.js';
 // Options
 export { createErrorReporter, createSettings } from './options.js';
-export { ROLLOUT_STATES } from './rollouts/rollout.js';
-export { rolloutNotFound } from './rollouts/rollout-moves.js';
-export type { CanReadRollout } from './rollouts/rollouts.operations.js';
 export {
   acceptsTimes,
   changeByFlag,
@@ -197,6 +197,7 @@ export {
   eventToWire,
   eventTypeToWire,
   flagToWire,
+  rolloutToWire,
   strategyToWire,
   tokenToWire,
   toWireState,

@@ -7,7 +7,6 @@ import { flagDocuments } from './flags/flag.kind.js';
 import { flagRestorer } from './flags/flag.restorer.js';
 import { projectDocuments } from './projects/project.kind.js';
 import { projectRestorer } from './projects/project.restorer.js';
-import { rolloutDocuments } from './rollouts/rollout.kind.js';
 import { segmentDocuments } from './segments/segment.kind.js';
 import { segmentRestorer } from './segments/segment.restorer.js';
 import { tokenDocuments } from './tokens/token.kind.js';
@@ -35,7 +34,6 @@ const KINDS = [
   listed(segmentDocuments, segmentRestorer),
   listed(flagDocuments, flagRestorer),
   listed(tokenDocuments),
-  listed(rolloutDocuments),
   listed(requestDocuments),
   listed(policyDocuments),
 ] as const;

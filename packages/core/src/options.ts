@@ -9,11 +9,11 @@ import type { AuthorizeDue } from './changesets/change-set.types.js';
 import { type ErrorDetail, FlagsError } from './errors.js';
 import type { CustomStrategy, TextEncoding } from './evaluation/evaluation.types.js';
 import type { EvaluationProblem } from './evaluation/problem.js';
+import type { RolloutGuard } from './features/rollouts/rollout.types.js';
 import { defaultEnvironment } from './flags/review.js';
 import { findRepeated } from './flags/variants.schema.js';
 import type { DueMode } from './kernel/due/runner.js';
 import { OWNER } from './projects/members.decide.js';
-import type { RolloutGuard } from './rollouts/rollout.types.js';
 import type { FlagsStorage } from './storage/port.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 

@@ -9,14 +9,14 @@ import { referredSegments } from './engine/references.js';
 import type { ChangeRequestQuery } from './features/change-requests/change-request.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
 import { type CanReadRequest, listChangeRequests } from './features/change-requests/change-requests.operations.js';
+import type { Rollout, RolloutQuery } from './features/rollouts/rollout.types.js';
+import { type CanReadRollout, listRollouts } from './features/rollouts/rollouts.operations.js';
 import { findFlag, flagDocuments } from './flags/flag.kind.js';
 import { readBeside, toDetail } from './flags/flag.operations.js';
 import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
-import type { Rollout, RolloutQuery } from './rollouts/rollout.types.js';
-import { type CanReadRollout, listRollouts } from './rollouts/rollouts.operations.js';
 import type { Token } from './tokens/token.types.js';
 import {
   issueTicket as issueTokenTicket,
@@ -116,7 +116,9 @@ export function listReadableRollouts(
   query: RolloutQuery,
   { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadRollout },
 ): Promise<ListPage<Rollout>> {
-  return run(flags, { op: 'listRollouts', options: page }, (engine) => listRollouts(engine, query, { page, canRead }));
+  return run(flags, { op: 'listRollouts', options: page }, async (engine) =>
+    listRollouts(engine, query, { page, canRead }),
+  );
 }
 
 /** Resolves to whether a time is accepted: whether the option `due.run` says who does what is due. */

@@ -54,8 +54,26 @@ export type {
 } from './features/change-requests/change-request.types.js';
 export type { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
 export type { ApprovalPolicy, EnvironmentApproval, KnownApprovalPolicy } from './features/change-requests/policy.js';
+export type {
+  AdvanceOptions,
+  GuardAnswer,
+  GuardedRollout,
+  NewRollout,
+  NewRolloutStep,
+  RolloutGuard,
+  RolloutQuery,
+  StopOptions,
+} from './features/rollouts/rollout.types.js';
+export type { Rollouts } from './features/rollouts/rollouts.js';
 export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
+export type {
+  RolloutEndReason,
+  RolloutStatus,
+  RolloutStep,
+  StartedFrom,
+  StrategyRollout,
+} from './flags/rollout.types.js';
 export type {
   ConfiguredStrategy,
   EnvironmentInput,
@@ -66,19 +84,6 @@ export type {
 export type { WeightType } from './flags/variant.types.js';
 export type { DueMode } from './kernel/due/runner.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
-export type { RolloutEnd, RolloutEndReason, RolloutStatus, RolloutStep } from './rollouts/rollout.js';
-export type {
-  AdvanceOptions,
-  GuardAnswer,
-  GuardedRollout,
-  NewRollout,
-  NewRolloutStep,
-  RolloutContext,
-  RolloutGuard,
-  RolloutQuery,
-  RolloutRef,
-  StopOptions,
-} from './rollouts/rollout.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
 export type { TokenChanges, TokenRef, TokenRotation, VerifiedToken } from './tokens/token.types.js';

@@ -2,6 +2,8 @@ import type { FlagDetail, Flags, ProjectSummary } from '../src/index.js';
 
 /** The complete state that the interface shows, to compare before and after. */
 export async function everythingIn(flags: Flags): Promise<unknown> {
+  // Rollouts are listed from memory.
+  await flags.refresh();
   const { items: projects } = await flags.listProjects();
   return {
     projects: await Promise.all(projects.map((project) => projectIn(flags, project))),
@@ -15,7 +17,7 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     usage: (await flags.listSeenFlags()).items,
     changeRequests: (await flags.changeRequests.list()).items,
     approvalPolicy: await flags.approvalPolicy.get(),
-    rollouts: (await flags.listRollouts()).items,
+    rollouts: (await flags.rollouts.list()).items,
     applications: (await flags.listApplications()).items,
   };
 }

@@ -1,6 +1,6 @@
 import type { EvaluationOperations } from '../src/evaluation/evaluation.types.js';
-import type { Change, Definitions, Flags } from '../src/index.js';
-import type { ApprovalPolicies, ChangeRequests } from '../src/types.js';
+import type { Change, Definitions, Flags, StrategyRef } from '../src/index.js';
+import type { ApprovalPolicies, ChangeRequests, Rollouts } from '../src/types.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
@@ -9,6 +9,7 @@ export type Attempt = (flags: Flags) => Promise<unknown>;
 interface Namespaces {
   readonly changeRequests: ChangeRequests;
   readonly approvalPolicy: ApprovalPolicies;
+  readonly rollouts: Rollouts;
 }
 
 type NameIn<Namespace extends keyof Namespaces> = `${Namespace}.${keyof Namespaces[Namespace] & string}`;
@@ -25,6 +26,7 @@ type OwnTests =
   | 'dataVersion'
   | 'settings'
   | 'as'
+  | 'rollouts'
   | 'closing'
   | 'close';
 
@@ -34,11 +36,10 @@ export const CHILD = { ...DEFAULT, flag: 'child' };
 export const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
-const ROLLOUT = { rollout: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a03' };
 const GRADUAL = { ...DEFAULT, flag: 'gradual', environment: 'production' };
 const REQUEST = { changeRequest: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a05' };
 const DUE = { changeRequest: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01' };
-const STEPS = { steps: [{ rollout: 5, hold: null }, { rollout: 100 }] };
+const STEPS = { steps: [{ percentage: 5, hold: null }, { percentage: 100 }] };
 const TIME = '2026-03-01T12:00:00.000Z';
 
 /** Changes of several documents. */
@@ -97,10 +98,16 @@ export async function furnish(flags: Flags): Promise<void> {
     (await flags.addStrategy(GRADUAL, { name: 'flexibleRollout', parameters: { rollout: '1' } })).id;
   const [first] = [await own(), await own()];
   await flags.enable(GRADUAL);
-  await flags.startRollout({ ...GRADUAL, strategy: first }, STEPS, { id: ROLLOUT.rollout });
+  await flags.rollouts.start({ ...GRADUAL, strategy: first }, STEPS, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a03' });
   const changes = [{ op: 'archiveFlag', ref: CHILD }] as const;
   await flags.changeRequests.create(changes, { id: DUE.changeRequest, at: await later(flags) });
   await flags.changeRequests.create(changes, { id: REQUEST.changeRequest, expiresAt: await later(flags) });
+}
+
+/** The strategy that rolls out in a furnished store, from memory. */
+async function rolling(flags: Flags): Promise<StrategyRef> {
+  const [rollout] = (await flags.rollouts.list()).items;
+  return rollout?.ref ?? { ...GRADUAL, strategy: 'none' };
 }
 
 /** An hour after the newest event: the clock of the engine may be another one than that of this process. */
@@ -109,8 +116,11 @@ async function later(flags: Flags): Promise<string> {
   return new Date(Date.parse(items[0]?.at ?? '') + 3_600_000).toISOString();
 }
 
-/** Every operation that reads or changes stored data. A new operation does not compile until it is listed. */
-export const OPERATIONS: Readonly<Record<MethodName, Attempt | readonly Attempt[]>> = {
+/**
+ * Every operation that reads or changes stored data; rollouts are listed from memory. A new operation does not compile until
+ * it is listed.
+ */
+export const OPERATIONS: Readonly<Record<Exclude<MethodName, 'rollouts.list'>, Attempt | readonly Attempt[]>> = {
   createProject: (flags) => flags.createProject({ id: 'new', name: 'New' }),
   updateProject: (flags) => flags.updateProject(DEFAULT, { name: 'Changed' }),
   deleteProject: (flags) => flags.deleteProject(SHOP),
@@ -258,17 +268,15 @@ export const OPERATIONS: Readonly<Record<MethodName, Attempt | readonly Attempt[
     async (flags) =>
       flags.changeRequests.apply(REQUEST, { at: await later(flags) }, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a07' }),
   ],
-  startRollout: async (flags) => {
+  'rollouts.start': async (flags) => {
     const { environments } = await flags.getFlag(GRADUAL);
     const strategy = environments.find(({ name }) => name === 'production')?.strategies[1]?.id ?? '';
-    return flags.startRollout({ ...GRADUAL, strategy }, STEPS, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a04' });
+    return flags.rollouts.start({ ...GRADUAL, strategy }, STEPS, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a04' });
   },
-  getRollout: (flags) => flags.getRollout(ROLLOUT),
-  listRollouts: [(flags) => flags.listRollouts(), (flags) => flags.listRollouts({ flag: 'gradual' }, { limit: 1 })],
-  pauseRollout: (flags) => flags.pauseRollout(ROLLOUT),
-  resumeRollout: (flags) => flags.resumeRollout(ROLLOUT),
-  advanceRollout: (flags) => flags.advanceRollout(ROLLOUT),
-  stopRollout: (flags) => flags.stopRollout(ROLLOUT),
+  'rollouts.pause': async (flags) => flags.rollouts.pause(await rolling(flags)),
+  'rollouts.resume': async (flags) => flags.rollouts.resume(await rolling(flags)),
+  'rollouts.advance': async (flags) => flags.rollouts.advance(await rolling(flags)),
+  'rollouts.stop': async (flags) => flags.rollouts.stop(await rolling(flags)),
   runDue: (flags) => flags.runDue(),
   'approvalPolicy.set': (flags) => flags.approvalPolicy.set({ environments: { staging: { required: 1 } } }),
   'approvalPolicy.get': (flags) => flags.approvalPolicy.get(),

@@ -6,4 +6,6 @@ export interface DomainEvent<Type extends string = string, Data = unknown, Befor
   readonly environment?: string;
   readonly data: Data;
   readonly before: Before;
+  /** Adds a few bytes only, though other events of its type may add more: no size limit refuses it. Not stored. */
+  readonly shrinks?: true;
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { FlagsError } from '../errors.js';
 
 /** Tracks the running operations, and whether the engine is open. */
@@ -14,6 +15,8 @@ export interface Lifetime {
 
 export function createLifetime(): Lifetime {
   const closing = new AbortController();
+  // Node warns of more than ten listeners: each function of the host that is asked has one.
+  setMaxListeners(0, closing.signal);
   let running = 0;
   let whenIdle: () => void = () => undefined;
   let ending: Promise<void> | undefined;

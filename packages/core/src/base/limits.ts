@@ -131,14 +131,12 @@ const NUMBERS = {
   requestLifetime: 7_776_000_000,
   /** Milliseconds that a change request exists after its end: 90 days. */
   requestRetention: 7_776_000_000,
-  /** Active rollouts. Nodes that start some at the same moment may exceed it. */
+  /** Strategies that roll out. Each process counts in memory, so several may exceed it together. */
   activeRollouts: 1000,
   /** Steps of a rollout. */
   rolloutSteps: 20,
   /** Milliseconds that one step of a rollout stays: a year. */
   rolloutHold: 31_536_000_000,
-  /** Milliseconds that a rollout exists after its end: 90 days. */
-  rolloutRetention: 7_776_000_000,
   /** Environments that the approval policy names. */
   protectedEnvironments: 100,
   /** People who must approve a change of one environment. */

@@ -211,7 +211,7 @@ async function decideSet(
     unit.begin(change);
     const decide = async () => {
       if (change.ifRevision !== undefined) await assertRevision(unit, change, change.ifRevision);
-      await change.decide(unit, context);
+      await change.decide(unit, { ...context, at });
     };
     // A single change has no place in the caller's input.
     if (change.path === undefined) await decide();

@@ -46,15 +46,18 @@ export async function effectsOf(
   return findEffects(replica, documents);
 }
 
-/**
- * Returns the effects on the replica as it is.
- *
- * @param environments default: those that stored flags configure
- */
+interface EffectScope {
+  /** Default: those that stored flags configure. */
+  readonly environments?: readonly string[];
+  /** Describes a strategy that rolls out by its steps in place of its percentage, as approvals do. Default: false. */
+  readonly describesPlans?: boolean;
+}
+
+/** Returns the effects on the replica as it is. */
 export async function findEffects(
   replica: EffectReplica,
   documents: readonly PlannedState[],
-  environments?: readonly string[],
+  { environments, describesPlans = false }: EffectScope = {},
 ): Promise<readonly FlagEffect[]> {
   const states = statesOf({ replica }, documents);
   const names = [...(await affectedFlags(states))].sort(compareCodePoints);
@@ -64,7 +67,7 @@ export async function findEffects(
   for await (const { id } of paced(states.changedSegments)) segment(Number(id), 'before');
   const effects: FlagEffect[] = [];
   for (const environment of environments ?? (await environmentsOf(states, flags))) {
-    const describe = describeIn(environment, { states, segment, share: shareSame });
+    const describe = describeIn(environment, { states, segment, share: shareSame, describesPlans });
     for await (const { name, before, after } of paced(flags)) {
       // A flag that moves becomes absent in one project, and appears in the other.
       for (const project of new Set([before, after].flatMap((state) => state?.project ?? []))) {
@@ -92,7 +95,7 @@ export async function digestEffects(
   const states = statesOf({ replica }, documents);
   const segment = shareHashes(segmentsIn(replica, states));
   const describeFor = memoize((environment: string) =>
-    describeIn(environment, { states, segment, share: shareHashes }),
+    describeIn(environment, { states, segment, share: shareHashes, describesPlans: true }),
   );
   const hash = createHash('sha256');
   let separator = '[';
@@ -125,15 +128,19 @@ function describeIn(
     states,
     segment,
     share,
+    describesPlans,
   }: {
     readonly states: Pick<States, 'flag'>;
     readonly segment: Describe<number>;
     readonly share: (describe: Describe<string>) => Describe<string>;
+    readonly describesPlans: boolean;
   },
 ): (flag: FlagState | undefined, side: Side) => FlagDescription {
+  const before = (name: string) => states.flag(name, 'before');
   const sideOf = (side: Side) => ({
     flag: (name: string) => states.flag(name, side),
     segment: (id: number) => segment(id, side),
+    ...(describesPlans && { before }),
   });
   const parent = share((name, side) => describeParent(name, environment, sideOf(side)));
   return (flag, side) =>

@@ -4,10 +4,10 @@ import type { OwnConsumers } from '../consumers/consumer-runner.js';
 import type { ConsumerEngine } from '../consumers/consumers.operations.js';
 import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
 import type { GatedEffect, NeededApproval, RequestSummary } from '../features/change-requests/change-request.js';
+import type { RollingFlags } from '../features/rollouts/rolling-flags.js';
 import type { Validators } from '../input-schemas.js';
 import type { DueRunner } from '../kernel/due/runner.js';
 import type { EvaluationEngine } from '../replica/evaluation.operations.js';
-import type { RolloutClock } from '../rollouts/rollout.js';
 import type { Documents } from '../storage/documents.js';
 import type { TokenVerifier } from '../tokens/token.js';
 import type { ReportEngine } from '../usage/report.operations.js';
@@ -24,10 +24,11 @@ export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngin
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
   readonly gate: ApprovalGate;
-  readonly due: DueRunner;
   readonly dueRequests: DueRequestClock;
   readonly consumers: OwnConsumers;
-  readonly rollouts: RolloutClock;
+  readonly due: DueRunner;
+  /** The rollouts of the flags in memory. */
+  readonly rolling: RollingFlags;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;
 }

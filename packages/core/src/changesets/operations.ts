@@ -2,6 +2,7 @@ import type { Awaitable } from '../base/common.types.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
 import type { Operation } from '../engine/operation.js';
 import { policyOperations } from '../features/change-requests/policy.operations.js';
+import { rolloutOperations } from '../features/rollouts/rollouts.operations.js';
 import { dependencyOperations } from '../flags/dependencies.operations.js';
 import { flagOperations } from '../flags/flag.operations.js';
 import { strategyOperations } from '../flags/strategies.operations.js';
@@ -22,6 +23,7 @@ const OPERATIONS = {
   ...strategyOperations,
   ...segmentOperations,
   ...tokenOperations,
+  ...rolloutOperations,
   ...policyOperations,
   ...undoOperations,
 } satisfies Readonly<Record<string, { readonly input?: keyof Validators }>>;
@@ -56,7 +58,11 @@ type ChangeInput<Name extends ChangeOperationName, Own extends string> = Name ex
 /** The reference and the input of every change that a change set may contain, as the method of that name takes them. */
 export type ChangeVocabulary<Own extends string = never> = {
   readonly [Name in ChangeOperationName]: (undefined extends RefOf<Name> ? unknown : { readonly ref: RefOf<Name> }) &
-    (unknown extends InputOf<Name> ? unknown : { readonly input: ChangeInput<Name, Own> });
+    (unknown extends InputOf<Name>
+      ? unknown
+      : undefined extends InputOf<Name>
+        ? { readonly input?: ChangeInput<Name, Own> }
+        : { readonly input: ChangeInput<Name, Own> });
 };
 
 type AnyOperation = Operation<unknown, unknown, unknown>;
@@ -97,6 +103,7 @@ export function prepareOperation(
   { op, ref, input }: OperationCall,
 ): Awaitable<PreparedChange> {
   const row = BY_NAME.get(op) as AnyOperation;
-  const valid = row.input ? engine.validate[row.input as keyof Validators](input) : undefined;
+  const given = row.isInputOptional ? (input ?? {}) : input;
+  const valid = row.input ? engine.validate[row.input as keyof Validators](given) : undefined;
   return row.prepare(engine, ref, valid);
 }

@@ -115,7 +115,7 @@ export function commitChange<Name extends OperationName>(
   const row = operationOf(op);
   const members = row?.ref ?? [];
   return run(flags, { op, members, ref, options: context }, async (engine) => {
-    if (row?.input && members.length > 0 && input === undefined) {
+    if (row?.input && !row.isInputOptional && members.length > 0 && input === undefined) {
       throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
     }
     const prepare = (own: ChangeEngine) => prepareOperation(own, { op, ref, input });

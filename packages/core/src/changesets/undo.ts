@@ -3,7 +3,7 @@ import { paced } from '../base/paced.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { CHANGE_SET, singleOperation } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
-import { KINDS_WITH_HISTORY, kindOf } from '../kinds.js';
+import { describeEvent, KINDS_WITH_HISTORY, kindOf } from '../kinds.js';
 import {
   type LoggedDocument,
   type LoggedSet,
@@ -13,7 +13,7 @@ import {
   toChangeSet,
 } from '../log/change-set-log.js';
 import type { ChangeSet } from '../log/history.types.js';
-import type { DocumentKey } from '../storage/port.js';
+import type { DocumentKey, StoredEvent } from '../storage/port.js';
 import { type Restoration, restoreDocuments } from './restore.operations.js';
 
 /** Prepares an undo. Its events name no operation: each needs the permission for itself. */
@@ -26,9 +26,12 @@ export async function prepareUndo(
   await authorize?.(toChangeSet(set));
   const changed = await readLoggedDocuments(engine.storage, set);
   const subject = changed[0]?.key;
-  if (!subject) {
-    const why = kindOf(set.events[0]?.subject.kind ?? '')?.cannotUndo ?? 'documents that cannot be undone.';
-    throw new FlagsError('undo_conflict', `The change set ${id} changed only ${why}`);
+  const why = whyNothingToUndo(set);
+  if (!subject || why !== undefined) {
+    throw new FlagsError(
+      'undo_conflict',
+      `The change set ${id} changed only ${why ?? 'documents that cannot be undone.'}`,
+    );
   }
   const decide = async (unit: UnitOfWork) => {
     const restorations = await mergeAll(engine, unit, { set, changed });
@@ -39,6 +42,13 @@ export async function prepareUndo(
   return { subject, op: undefined, decide, result: () => undefined };
 }
 
+/** Undefined if an undo can take something back. */
+function whyNothingToUndo({ events: [first, ...others] }: LoggedSet): string | undefined {
+  const reasonOf = ({ subject, type }: StoredEvent) =>
+    kindOf(subject.kind)?.cannotUndo ?? describeEvent(type).cannotUndo;
+  return others.every((event) => reasonOf(event) !== undefined) ? reasonOf(first) : undefined;
+}
+
 interface ReadSet {
   readonly set: LoggedSet;
   readonly changed: readonly LoggedDocument[];
@@ -47,6 +57,7 @@ interface ReadSet {
 /** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */
 async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restoration[]> {
   const conflicts: Conflict[] = [];
+  let advice: string | undefined;
   const restorations: Restoration[] = [];
   for (const { documents, restorer } of KINDS_WITH_HISTORY) {
     const { kind } = documents;
@@ -55,11 +66,12 @@ async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: Read
       const versions = { before, after, now };
       const merged = restorer.merge(versions);
       if (merged.conflicts.length > 0) conflicts.push({ key, paths: merged.conflicts });
+      advice ??= merged.advice;
       restorer.assertMergeable?.(engine, versions, merged.target);
       restorations.push({ kind, id: key.id, target: merged.target });
     }
   }
-  if (conflicts.length > 0) throw await conflictError(engine, set, conflicts);
+  if (conflicts.length > 0) throw await conflictError(engine, { set, conflicts, advice });
   return restorations;
 }
 
@@ -69,7 +81,14 @@ interface Conflict {
   readonly paths: readonly string[];
 }
 
-async function conflictError({ storage }: Engine, set: LoggedSet, conflicts: readonly Conflict[]): Promise<FlagsError> {
+async function conflictError(
+  { storage }: Engine,
+  {
+    set,
+    conflicts,
+    advice = 'undo those first',
+  }: { readonly set: LoggedSet; readonly conflicts: readonly Conflict[]; readonly advice: string | undefined },
+): Promise<FlagsError> {
   const details: ErrorDetail[] = [];
   for (const conflict of conflicts) {
     const { kind, id } = conflict.key;
@@ -79,7 +98,7 @@ async function conflictError({ storage }: Engine, set: LoggedSet, conflicts: rea
       details.push({ message, path: `/${kind}/${id}${path}` });
     }
   }
-  const message = `The change set ${set.id} cannot be undone, because later change sets changed the same parts; undo those first.`;
+  const message = `The change set ${set.id} cannot be undone, because later change sets changed the same parts; ${advice}.`;
   return new FlagsError('undo_conflict', message, details.length > 0 ? details : undefined);
 }
 

@@ -369,7 +369,7 @@ function toChange({ key, found, pending }: PendingEntry): DocumentChange {
  * disable, archive and empty a flag of any size.
  */
 export function isNeverRefused(events: readonly DomainEvent[]): boolean {
-  return events.every(({ type }) => describeEvent(type).shrinks);
+  return events.every(({ type, shrinks }) => shrinks ?? describeEvent(type).shrinks);
 }
 
 /** Whether a change makes a document too large. One that is already too large may shrink, or keep its size. */

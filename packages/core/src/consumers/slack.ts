@@ -13,6 +13,7 @@ import {
   differenceText,
   nameStrategies,
 } from '../words/describe-differences.js';
+import { describeRolloutEvent } from '../words/describe-rollout.js';
 import type { ConsumerHandler } from './consumer.types.js';
 import { filterByType, parseReceiver, post, sendInOrder, TIMEOUT } from './sending.js';
 
@@ -57,7 +58,9 @@ export function slack(url: string, { events, link = () => undefined }: SlackOpti
 }
 
 function describeSet(set: readonly FlagsEvent[], link: NonNullable<SlackOptions['link']>): string {
-  const lines = set.flatMap((event) => describeEvent(event).map((line) => `• ${titleOf(event, link)}: ${line}`));
+  const lines = set
+    .filter((event) => !isPartOfRollout(event, set))
+    .flatMap((event) => describeEvent(event).map((line) => `• ${titleOf(event, link)}: ${line}`));
   const rest = lines.length - MOST_LINES;
   const [first] = set;
   return [
@@ -74,9 +77,24 @@ function titleOf(event: FlagsEvent, link: NonNullable<SlackOptions['link']>): st
   return address == null ? title : `<${escapeText(address).replaceAll('|', '%7C')}|${title}>`;
 }
 
+/** Whether another event of the set tells the percentage that this one sets. */
+function isPartOfRollout({ type, flag, environment, data }: FlagsEvent, set: readonly FlagsEvent[]): boolean {
+  const { id } = Object(data) as { readonly id?: unknown };
+  return (
+    type === 'strategy-updated' &&
+    set.some((other) => {
+      const { strategy, reason } = Object(other.data) as { readonly strategy?: unknown; readonly reason?: unknown };
+      const isMove = describeRolloutEvent(other) !== undefined && reason !== 'changed';
+      return isMove && strategy === id && other.flag === flag && other.environment === environment;
+    })
+  );
+}
+
 /** Describes the difference that an event makes: one line per part. */
 function describeEvent(event: FlagsEvent): readonly string[] {
-  const { data, before, type } = event;
+  const { data, before, type, environment } = event;
+  const rollout = describeRolloutEvent(event);
+  if (rollout !== undefined) return [escapeText(shorten(`${environment} · ${rollout}`, LONGEST_LINE))];
   const parts = holdsDocument(type) ? compareStates(before, data) : compareByEvents([event]);
   const names = { strategies: nameStrategies([before, data]) };
   const described = describeDifferences({ ...documentOf(event), parts }, names);

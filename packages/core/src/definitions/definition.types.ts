@@ -1,4 +1,4 @@
-import type { ChangeContext } from '../base/common.types.js';
+import type { ChangeContext, StrategyRef } from '../base/common.types.js';
 import type { PartDifference } from '../base/parts.js';
 import type { NeededApproval } from '../features/change-requests/change-request.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
@@ -118,6 +118,8 @@ export interface ImportResult {
   readonly changeSet: ImportedChangeSet | null;
   /** The differences, or those that a dry run found. */
   readonly differences: readonly ImportedDifference[];
+  /** The strategies of the document that roll out: an import leaves their percentage alone. */
+  readonly rollouts: readonly StrategyRef[];
   /** The changes that clients would see, as in the plan of a change set. Only in a dry run. */
   readonly effects?: readonly FlagEffect[];
   /** The approval that the import needs; null if it needs none. Only in a dry run. */
@@ -151,7 +153,8 @@ export interface DefinitionOperations {
 
   /**
    * Brings projects, segments and flags to the state of a document, in one change set. Idempotent: commits the
-   * differences only.
+   * differences only. Leaves the percentage of a strategy that rolls out alone: the answer names each one. If anything else
+   * of it differs, its rollout ends.
    *
    * Refuses more than 1,000 changed documents, and more than 8 MiB of documents and events, also in a dry run: import
    * by project. Flags and projects are identified by name and id, segments by name, or by id and creation time

@@ -34,6 +34,7 @@ import {
   readTarget,
   segmentsFor,
 } from './plan-import.js';
+import { rolloutsLeftAlone } from './targets.decide.js';
 
 export async function importDefinitions(
   engine: ChangeEngine,
@@ -45,7 +46,9 @@ export async function importDefinitions(
   const hash = rest.id === undefined ? undefined : await hashOf(definitions, prune);
   const context = { ...toContext(rest, hash), authorize: createAuthorization(engine) };
   const { repetition } = context;
-  if (!dryRun && repetition && (await engine.isCommitted(context))) return readImport(engine, repetition.id);
+  if (!dryRun && repetition && (await engine.isCommitted(context))) {
+    return readImport(engine, repetition.id, rolloutsNow(engine, definitions));
+  }
   const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
   const plan = await planImport(engine, {
     definitions: { ...definitions, flags },
@@ -53,23 +56,33 @@ export async function importDefinitions(
     known: await readKnownSegments(engine),
     actor: rest.actor ?? '',
   });
+  const { rollouts } = plan;
   const change = toChange(engine, plan);
   if (dryRun) {
     const decided = await engine.plan([change], context);
     const { documents, effects, approval } = await planOf(engine, decided);
-    return { dryRun, changeSet: null, differences: await differencesOf(documents), effects, approval };
+    return { dryRun, changeSet: null, differences: await differencesOf(documents), rollouts, effects, approval };
   }
   const { id } = await engine.run([change], context);
-  return id === null ? { dryRun, changeSet: null, differences: [] } : readImport(engine, id);
+  return id === null ? { dryRun, changeSet: null, differences: [], rollouts } : readImport(engine, id, rollouts);
+}
+
+/** The log does not tell which strategies a committed import has left alone: returns those that roll out now. */
+function rolloutsNow({ memory }: ChangeEngine, { flags }: Required<Definitions>): ImportResult['rollouts'] {
+  const known = memory.statesOf(flagDocuments);
+  return flags.flatMap((definition) => {
+    const flag = known.get(definition.name);
+    return flag ? rolloutsLeftAlone(definition, flag, flag) : [];
+  });
 }
 
 /** Reads the result of a committed import from its events. */
-function readImport({ storage }: ChangeEngine, id: string): Promise<ImportResult> {
+function readImport({ storage }: ChangeEngine, id: string, rollouts: ImportResult['rollouts']): Promise<ImportResult> {
   return readCommittedSet(id, async () => {
     const set = await readSet(storage, id);
     const changed = await readLoggedDocuments(storage, set);
     const differences = await differencesOf(changed.map(({ key, before, after }) => ({ ...key, before, after })));
-    return { dryRun: false, changeSet: { id, at: set.events[0].at }, differences };
+    return { dryRun: false, changeSet: { id, at: set.events[0].at }, differences, rollouts };
   });
 }
 

@@ -1,3 +1,4 @@
+import type { StrategyRef } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
@@ -17,7 +18,7 @@ import { newSegmentIds } from '../segments/segment-ids.js';
 import { createSharedRead, type DocumentReader, type Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
 import type { DefinedFlag, DefinedProject, DefinedSegment, Definitions } from './definition.types.js';
-import { flagTarget, projectTarget, segmentTarget } from './targets.decide.js';
+import { flagTarget, projectTarget, rolloutsLeftAlone, segmentTarget } from './targets.decide.js';
 
 /** A definition and its place in the document. */
 export type Definition = { readonly path: string } & (
@@ -36,6 +37,8 @@ export interface ImportPlan {
   /** The definitions that differ from the store. */
   readonly items: readonly Definition[];
   readonly segments: readonly DefinedSegment[];
+  /** The strategies that roll out, and whose percentage it leaves alone. */
+  readonly rollouts: readonly StrategyRef[];
   /** Creation time of new documents. */
   readonly now: string;
   readonly newId: (place: string) => string;
@@ -63,6 +66,7 @@ export async function planImport(engine: ChangeEngine, input: ImportInput): Prom
   // A plan holds the current states of all its documents.
   const read = createSharedRead(engine.storage);
   const items: Definition[] = [];
+  const rollouts: StrategyRef[] = [];
   for await (const one of paced(toList(definitions, given))) {
     if (issues.isFull) break;
     const problems = await references.check(one);
@@ -70,6 +74,9 @@ export async function planImport(engine: ChangeEngine, input: ImportInput): Prom
     if (problems.length > 0) continue;
     const planned = await readTarget(engine, read, { item: one, plan, segments, actor });
     if (!planned) continue;
+    if (one.kind === 'flag' && planned.kind === 'flag' && planned.current) {
+      rollouts.push(...rolloutsLeftAlone(one.definition, planned.current, planned.target));
+    }
     for (const { path, message } of findTargetIssues(one, planned)) issues.add(`${one.path}${path}`, message);
     if (!isChange(planned)) continue;
     const bytes = Buffer.byteLength(JSON.stringify(planned.target));
@@ -80,7 +87,7 @@ export async function planImport(engine: ChangeEngine, input: ImportInput): Prom
   }
   issues.assertNone();
   if (items.length > LIMITS.documentsPerImport) throw importTooLarge(items.length);
-  return { ...plan, items };
+  return { ...plan, items, rollouts };
 }
 
 function* toList({ projects, segments, flags }: Required<Definitions>, given: number): Generator<Definition> {
@@ -109,7 +116,7 @@ type SegmentSources = Pick<DocumentReader, 'read'> & Pick<ChangeEngine, 'storage
 
 interface TargetInput {
   readonly item: Definition;
-  readonly plan: Omit<ImportPlan, 'items'>;
+  readonly plan: Omit<ImportPlan, 'items' | 'rollouts'>;
   readonly segments: SegmentIds;
   readonly actor: string;
 }

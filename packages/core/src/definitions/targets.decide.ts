@@ -1,7 +1,16 @@
+import type { StrategyRef } from '../base/common.types.js';
 import { isSameJson, pickPresent } from '../base/json.js';
 import { toTimestamp } from '../base/primitives.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import { type EnvironmentState, environmentOf, type FlagState, METADATA } from '../flags/flag.js';
+import {
+  type EnvironmentState,
+  environmentOf,
+  type FlagState,
+  METADATA,
+  rolloutOf,
+  rolloutsIn,
+} from '../flags/flag.js';
+import { keepPercentage } from '../flags/rollouts.decide.js';
 import { toStrategy } from '../flags/strategies.decide.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import { toVariants } from '../flags/variants.decide.js';
@@ -144,18 +153,24 @@ function environmentTarget(
 ): EnvironmentState {
   const { name } = current;
   const place = `${origin.place}/${name}`;
-  const next = strategies ? strategiesOf(strategies, current.strategies, { ...origin, place }) : current.strategies;
+  const next = strategies ? strategiesOf(strategies, current, { ...origin, place }) : current.strategies;
   const isEnabled = enabled ?? current.enabled;
   // `enabled` implies a strategy, as after the removal of the last one.
-  return { name, enabled: isEnabled && next.length > 0, strategies: next };
+  return { ...current, enabled: isEnabled && next.length > 0, strategies: next };
 }
 
-/** A strategy without an id gets the id of an equal current strategy, or else of one with its name, or a new id. */
+/**
+ * A strategy without an id gets the id of an equal current strategy, or else of one with its name, or a new id. A strategy
+ * that rolls out keeps its percentage, and is equal whatever that is: others go first, because its percentage may be the one
+ * of another definition.
+ */
 function strategiesOf(
   definitions: readonly DefinedStrategy[],
-  current: readonly Strategy[],
+  environment: EnvironmentState,
   origin: Place,
 ): readonly Strategy[] {
+  const { strategies: current } = environment;
+  const rollsOut = ({ id }: Strategy) => rolloutOf(environment, id) !== undefined;
   const named = new Set(definitions.map(({ id }) => id));
   const free = new Map(current.filter(({ id }) => !named.has(id)).map((strategy) => [strategy.id, strategy]));
   const take = (isMatch: (strategy: Strategy) => boolean) => {
@@ -163,13 +178,27 @@ function strategiesOf(
     if (found) free.delete(found.id);
     return found?.id;
   };
-  const wanted = definitions.map((definition) => {
-    const strategy = fromDefinition(definition, origin);
-    return { strategy, id: definition.id ?? take((other) => isSameJson({ ...strategy, id: other.id }, other)) };
-  });
+  const isEqual = (wanted: Strategy, other: Strategy) =>
+    isSameJson(
+      rollsOut(other) ? keepPercentage({ ...wanted, id: other.id }, other) : { ...wanted, id: other.id },
+      other,
+    );
+  const matches: readonly ((wanted: Strategy, other: Strategy, index: number) => boolean)[] = [
+    (wanted, other, index) => other === current[index] && !rollsOut(other) && isEqual(wanted, other),
+    (wanted, other) => !rollsOut(other) && isEqual(wanted, other),
+    isEqual,
+    (wanted, other) => other.name === wanted.name,
+  ];
+  let wanted = definitions.map((definition) => ({ strategy: fromDefinition(definition, origin), id: definition.id }));
+  for (const isMatch of matches) {
+    wanted = wanted.map(({ strategy, id }, index) => {
+      return { strategy, id: id ?? take((other) => isMatch(strategy, other, index)) };
+    });
+  }
   return wanted.map(({ strategy, id }, index) => {
-    const known = id ?? take((other) => other.name === strategy.name);
-    return { ...strategy, id: known ?? origin.newId(`${origin.place}/${index}`) };
+    const identified = { ...strategy, id: id ?? origin.newId(`${origin.place}/${index}`) };
+    const known = current.find((one) => one.id === id);
+    return known && rollsOut(known) ? keepPercentage(identified, known) : identified;
   });
 }
 
@@ -180,4 +209,17 @@ function fromDefinition({ id: _id, segments, ...rest }: DefinedStrategy, { segme
 
 function timeOf(given: string | undefined, now: string): string {
   return given === undefined ? now : toTimestamp(given);
+}
+
+/** Returns the strategies that roll out, and whose percentage an import of the definition leaves alone. */
+export function rolloutsLeftAlone(
+  { environments = {} }: Pick<DefinedFlag, 'environments'>,
+  current: FlagState,
+  target: FlagState,
+): readonly StrategyRef[] {
+  return rolloutsIn(current).flatMap(({ environment, strategy }) => {
+    const isGiven = Object.hasOwn(environments, environment) && environments[environment]?.strategies !== undefined;
+    const isKept = environmentOf(target, environment).strategies.some(({ id }) => id === strategy);
+    return isGiven && isKept ? [{ project: current.project, flag: current.name, environment, strategy }] : [];
+  });
 }

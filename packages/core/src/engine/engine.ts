@@ -64,6 +64,12 @@ export function actorOf({ name, id, token, person }: ChangeAuthor): Actor {
   return { actor: name, person: { name, ...(id !== undefined && { id }) } };
 }
 
+/** The author of a change set, and its time. */
+export interface SetAuthor extends Actor {
+  /** ISO 8601: that of its events. */
+  readonly at: string;
+}
+
 /** A change with a valid input, ready to be decided any number of times. */
 export interface PreparedChange<Result = unknown> {
   /** The document that the change affects. Other changes of it wait. */
@@ -79,7 +85,7 @@ export interface PreparedChange<Result = unknown> {
    * Decides the change, and writes to the unit. Runs again after a conflict, so the preparation must create times and
    * ids.
    */
-  readonly decide: (unit: UnitOfWork, by: Actor) => Awaitable<void>;
+  readonly decide: (unit: UnitOfWork, by: SetAuthor) => Awaitable<void>;
   /**
    * Returns the result of the operation from the documents after the commit. A repeated call gets its first result from
    * the documents as they were then, without a decision: the result must not depend on what `decide` has found.

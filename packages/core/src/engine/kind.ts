@@ -24,6 +24,8 @@ export interface EventDescription<Event> {
   readonly action?: string;
   /** Shrinks the document, or adds a few bytes only. Size limits do not apply to it. */
   readonly shrinks?: true;
+  /** An undo takes nothing back of such an event: what it is about, and what to do instead, for refusals. */
+  readonly cannotUndo?: string;
   /** Whether the event may add or remove a reference to another document. Default: no event does. */
   readonly refers?: (event: Event) => boolean;
   /** May move the document to another project. `data` and `before` name the projects. */
@@ -59,6 +61,8 @@ export interface MergedVersions<State> {
   readonly target: State | undefined;
   /** JSON Pointers to the parts that the set changed, and that have changed again since. Empty text: the document. */
   readonly conflicts: readonly string[];
+  /** What to do instead, if there are conflicts. Default: undo the later sets first. */
+  readonly advice?: string;
 }
 
 /** A kind of document whose events do not tell all of it: changes write both. */

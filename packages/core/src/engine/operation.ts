@@ -12,7 +12,6 @@ export const REFERENCE_MEMBERS = {
   application: 'string',
   consumer: 'string',
   changeSet: 'string',
-  rollout: 'string',
   changeRequest: 'string',
   'project?': 'string',
   'strategy?': 'string',
@@ -30,7 +29,6 @@ export const STRATEGY = ['project', 'flag', 'environment', 'strategy'] as const;
 export const SEGMENT = ['segment'] as const;
 export const TOKEN = ['token'] as const;
 export const CHANGE_SET = ['changeSet'] as const;
-export const ROLLOUT = ['rollout'] as const;
 export const CHANGE_REQUEST = ['changeRequest'] as const;
 
 /**
@@ -42,6 +40,8 @@ export interface Operation<Ref, Input, Result, Needed = Engine> {
   readonly ref: readonly ReferenceMember[];
   /** The name of the schema of the input. Absent: there is no input. */
   readonly input?: string;
+  /** An absent input is an empty one. */
+  readonly isInputOptional?: true;
   /** Whether change sets may contain it. */
   readonly isInSets: boolean;
   /** A change request may contain it although change sets may not: among other changes, or only `alone`. */

@@ -8,6 +8,7 @@ import { dependencyEdges, edgeId, type FlagEvent, type FlagState, segmentsOf } f
 import { findFlag, flagDocuments, mayRefer, throwFlagNotFound } from './flag.kind.js';
 import type { FlagChanges } from './flag.types.js';
 import type { FlagQuery } from './flag-search.types.js';
+import { withEndedRollouts } from './rollouts.decide.js';
 import type { Strategy, StrategyInput } from './strategy.types.js';
 
 /** What operations of flags need beside the rest of the engine. */
@@ -20,11 +21,16 @@ export interface FlagEngine extends Engine {
 }
 
 /**
- * Applies events to a flag, updates the index of children, and touches newly referenced segments and parents. A
+ * Applies events to a flag, ends the rollouts that they end, updates the index of children, and touches newly referenced segments and parents. A
  * concurrent change then conflicts, and is decided again, if it deletes such a segment, archives such a parent, or
  * gives such a parent a dependency.
  */
-export function applyToFlag(unit: UnitOfWork, name: string, events: readonly FlagEvent[]): Awaitable<void> {
+export function applyToFlag(
+  unit: UnitOfWork,
+  { name, before }: { readonly name: string; readonly before: FlagState | undefined },
+  decided: readonly FlagEvent[],
+): Awaitable<void> {
+  const events = withEndedRollouts(before, decided);
   if (!events.some(mayRefer)) return unit.apply(flagDocuments, name, events);
   return applyWithReferences(unit, name, events);
 }
@@ -81,7 +87,7 @@ export function changeFlag<Result>(
       const deciding = decide(state, unit, context);
       const events = deciding instanceof Promise ? await deciding : deciding;
       if (events.some(mayRefer)) await assertSegmentsUsable(unit.read, { project: state.project, events, pathOf });
-      const applying = applyToFlag(unit, state.name, events);
+      const applying = applyToFlag(unit, { name: state.name, before: state }, events);
       if (applying) await applying;
     },
     result: async ({ read }) => result((await read(flagDocuments, ref.flag)) ?? throwFlagNotFound(ref.flag)),

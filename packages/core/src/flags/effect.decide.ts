@@ -1,6 +1,9 @@
 import { isSameJson } from '../base/json.js';
+import { memberOf } from '../base/parts.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
-import { environmentOf, type FlagState, inOrder } from './flag.js';
+import { percentageParameter } from '../evaluation/strategies.js';
+import { type EnvironmentState, environmentOf, type FlagState, inOrder, rolloutOf } from './flag.js';
+import type { StrategyRollout } from './rollout.types.js';
 import type { Strategy, StrategyVariant } from './strategy.types.js';
 
 /** One side of a change: the stored state before it, or after it. */
@@ -11,6 +14,8 @@ export interface StoredSide {
 
 /** One side of a change, for descriptions. */
 export interface DescribedSide extends StoredSide {
+  /** Returns a flag before the change. Present: a strategy that rolls out is described by its plan, not its percentage. */
+  readonly before?: (name: string) => FlagState | undefined;
   /** Returns a value that represents a segment. Two values are equal if the constraints are. */
   segment(id: number): unknown;
   /** Returns a value that represents a parent. Two values are equal if clients see the same of the parents. */
@@ -46,10 +51,19 @@ export function describeParent(name: string, environment: string, side: Omit<Des
   return parent && environmentOf(parent, environment).enabled ? describeDefinition(parent, environment, side) : null;
 }
 
-function describeDefinition(flag: FlagState, environment: string, { segment }: Pick<DescribedSide, 'segment'>) {
+function describeDefinition(
+  flag: FlagState,
+  environment: string,
+  { segment, before }: Pick<DescribedSide, 'segment' | 'before'>,
+) {
   const strategies = strategiesInUse(flag, environment);
+  const planOf = (strategy: Strategy) =>
+    before && describePlan(strategy, environmentOf(flag, environment), before(flag.name));
   return {
-    strategies: strategies.map((one) => ({ ...describeStrategy(one), segments: (one.segments ?? []).map(segment) })),
+    strategies: strategies.map((one) => ({
+      ...describeStrategy(one, planOf(one)),
+      segments: (one.segments ?? []).map(segment),
+    })),
     variants: flag.variants.map(describeVariant),
   };
 }
@@ -81,13 +95,47 @@ function hasPayloads({ variants = [] }: Pick<Strategy, 'variants'>): boolean {
   return variants.some(({ payload }) => payload !== undefined);
 }
 
-function describeStrategy({ name, parameters, constraints, variants = [] }: Strategy) {
+function describeStrategy({ name, parameters, constraints, variants = [] }: Strategy, plan?: Plan) {
+  const described = describeParameters(parameters ?? {});
   return {
     name,
-    parameters: describeParameters(parameters ?? {}),
+    parameters: plan ? described.filter(([parameter]) => parameter !== percentageParameter(name)) : described,
+    ...(plan && { plan }),
     constraints: describeConstraints(constraints),
     variants: variants.map(describeVariant),
   };
+}
+
+/** What is approved of a rollout: it stands for every percentage on its way. */
+type Plan = Pick<StrategyRollout, 'steps' | 'guarded' | 'startedFrom'>;
+
+/**
+ * Returns the plan of a strategy that rolls out. A change that only ends the rollout has the same plan still, if the
+ * percentage is the one of the moment, or the one from before the start.
+ */
+function describePlan(
+  strategy: Strategy,
+  environment: EnvironmentState,
+  before: FlagState | undefined,
+): Plan | undefined {
+  const rollout = rolloutOf(environment, strategy.id);
+  if (rollout) return toPlan(rollout);
+  const earlier = before && environmentOf(before, environment.name);
+  const ended = earlier && rolloutOf(earlier, strategy.id);
+  const was = earlier?.strategies.find(({ id }) => id === strategy.id);
+  const parameter = percentageParameter(strategy.name);
+  if (!ended || was?.name !== strategy.name || parameter === undefined) return undefined;
+  const [now, then] = [strategy, was].map(({ parameters }) => textOf(memberOf(parameters, parameter)));
+  return now === then || now === textOf(ended.startedFrom?.value) ? toPlan(ended) : undefined;
+}
+
+function toPlan({ steps, guarded, startedFrom }: StrategyRollout): Plan {
+  return { steps, guarded, startedFrom };
+}
+
+/** As clients see it. */
+function textOf(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
 }
 
 /** Returns the parameters as text, like clients receive them. Sorted entries: `__proto__` is a possible name. */
@@ -107,7 +155,7 @@ export function describeSegment(segment: Constrained | null | undefined): unknow
 }
 
 /** Absent members have a default, and clients see no difference. */
-function describeConstraints(constraints: readonly Constraint[]) {
+export function describeConstraints(constraints: readonly Constraint[]): readonly Constraint[] {
   return constraints.map(({ values = [], inverted = false, caseInsensitive = false, ...constraint }) => {
     return { ...constraint, values, inverted, caseInsensitive };
   });

@@ -24,10 +24,14 @@ import {
   type FlagHead,
   type FlagState,
   METADATA,
+  rolloutOf,
+  rolloutsIn,
   segmentsOf,
 } from './flag.js';
 import { reviveFlag } from './lifecycle.decide.js';
 import { replaceMetadata } from './metadata.decide.js';
+import type { StrategyRollout } from './rollout.types.js';
+import { pointerTo, type StartedRollout, startedAndOn } from './rollouts.decide.js';
 import { replaceEnvironment } from './strategies.decide.js';
 import type { Strategy } from './strategy.types.js';
 
@@ -98,7 +102,22 @@ function evolveEnvironmentState(
       return { ...environment, strategies: strategies.map((one) => (one.id === event.data.id ? event.data : one)) };
     case 'strategy-removed':
       return { ...environment, strategies: strategies.filter((one) => one.id !== event.before.id) };
+    case 'rollout-started':
+    case 'rollout-stepped':
+    case 'rollout-paused':
+    case 'rollout-resumed':
+    case 'rollout-ended':
+      return evolveRollouts(environment, event.data);
   }
+}
+
+function evolveRollouts(
+  { rollouts = {}, ...environment }: EnvironmentState,
+  { strategy, rollout }: { readonly strategy: string; readonly rollout: StrategyRollout | null },
+): EnvironmentState {
+  const { [strategy]: _before, ...others } = rollouts;
+  const next = rollout ? { ...others, [strategy]: rollout } : others;
+  return Object.keys(next).length > 0 ? { ...environment, rollouts: next } : environment;
 }
 
 /** Applies only the metadata; the event contains the other members for information. */
@@ -116,18 +135,19 @@ function disableEnvironment(environment: EnvironmentState): EnvironmentState {
 
 /**
  * Returns the events that bring a flag to another state, including ids, creation time and switches. An undefined state
- * means that there is no flag. The caller checks the references.
+ * means that there is no flag. The caller checks the references. Ends rollouts that the target lacks, and starts none.
  */
 export function restoreFlag(now: FlagState | undefined, target: FlagState | undefined): FlagEvent[] {
   if (!now || !target || now.createdAt !== target.createdAt) {
-    const created: FlagEvent[] = target ? [{ type: 'flag-created', data: target, before: null }] : [];
-    return now ? [{ type: 'flag-deleted', data: null, before: now }, ...created] : created;
+    const created: FlagEvent[] = target ? [{ type: 'flag-created', data: withoutRollouts(target), before: null }] : [];
+    return now ? [{ type: 'flag-deleted', data: null, before: withoutRollouts(now) }, ...created] : created;
   }
   // Reviving switches the flag off everywhere.
   const revival = target.archived ? [] : reviveFlag(now);
   const flag = revival.reduce<FlagState | undefined>(evolveFlag, now) ?? now;
   const environments = new Set([...target.environments, ...flag.environments].map(({ name }) => name));
   return [
+    ...endRollouts(now, target),
     ...revival,
     ...replaceMetadata(flag, target),
     ...restoreVariants(flag, target),
@@ -165,8 +185,49 @@ function restoreArchive(flag: FlagState, target: FlagState): readonly FlagEvent[
 /** The parts that an undo restores as a whole. */
 const WHOLE = /^\/(variants|dependencies|environments\/[^/]+\/strategies\/[^/]+)$/;
 
-/** Merges a flag: restores the parts that the set has changed, and keeps all others. */
+function endRollouts(now: FlagState, target: FlagState): readonly FlagEvent[] {
+  return rolloutsIn(now).flatMap(({ environment, strategy, rollout }): FlagEvent[] => {
+    if (rolloutOf(environmentOf(target, environment), strategy)) return [];
+    const data = { strategy, rollout: null, reason: 'changed' } as const;
+    return [{ type: 'rollout-ended', environment, data, before: { strategy, rollout } }];
+  });
+}
+
+function withoutRollouts(flag: FlagState): FlagState {
+  if (flag.environments.every(({ rollouts }) => rollouts === undefined)) return flag;
+  return { ...flag, environments: flag.environments.map(({ rollouts: _rollouts, ...environment }) => environment) };
+}
+
+/** Returns a flag with the rollouts of another one, but for some. */
+function withRolloutsOf(flag: FlagState, other: FlagState, without: readonly StartedRollout[]): FlagState {
+  if (other === withoutRollouts(other)) return flag;
+  const isKept = (name: string, id: string) =>
+    !without.some(({ environment, strategy }) => environment === name && strategy === id);
+  const environments = flag.environments.map((environment) => {
+    const { name } = environment;
+    const kept = Object.entries(environmentOf(other, name).rollouts ?? {}).filter(([id]) => isKept(name, id));
+    return kept.length > 0 ? { ...environment, rollouts: Object.fromEntries(kept) } : environment;
+  });
+  return { ...flag, environments };
+}
+
+/**
+ * Merges a flag: restores the parts that the set has changed, and keeps all others. Keeps the present rollouts, but for
+ * those that the set has started. After a later step, such a start is a conflict.
+ */
 export function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
+  const started = startedAndOn(before, after, now);
+  const [was, became, is] = [before, after, now].map((flag) => flag && withoutRollouts(flag));
+  const { target, conflicts } = mergeParts({ before: was, after: became, now: is });
+  const stepped = started.filter(({ hasStepped }) => hasStepped);
+  return {
+    target: target && now ? withRolloutsOf(target, now, started) : target,
+    conflicts: [...conflicts, ...stepped.map(pointerTo)],
+    ...(stepped.length > 0 && { advice: 'stop the rollout instead, with stopRollout({ rollback: true })' }),
+  };
+}
+
+function mergeParts({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
   const names = [before, now, after].flatMap((flag) => flag?.environments.map(({ name }) => name) ?? []);
   const toParts = (flag: FlagState | undefined) => flag && withArchiving(withEnvironments(flag, names));
   const versions = { before: toParts(before), after: toParts(after), now: toParts(now) };
@@ -228,6 +289,18 @@ function switchPart(environment: string, before: boolean, after: boolean): Chang
   return { path: ['environments', environment, 'enabled'], before, after };
 }
 
+function rolloutPart({ environment, data, before }: RolloutFact): readonly ChangedPart[] {
+  // A store from before has events of these names about other documents.
+  if (typeof environment !== 'string' || !('rollout' in data)) return memberParts({ data, before });
+  const path = ['environments', environment, 'rollouts', data.strategy];
+  return [{ path, before: before?.rollout ?? null, after: data.rollout }];
+}
+
+type RolloutFact = Extract<FlagEvent, { readonly type: `rollout-${string}` }>;
+
+/** Of events that an undo takes nothing back of. */
+const UNDO_LEAVES_ROLLOUTS = 'rollouts, which an undo does not restore; start the rollout again, resume or stop it.';
+
 function hasSegments(...strategies: readonly Strategy[]): boolean {
   return strategies.some(({ segments = [] }) => segments.length > 0);
 }
@@ -283,6 +356,11 @@ const flagEvents: EventDescriptions<FlagEvent> = {
     action: 'disable',
     shrinks: true,
   },
+  'rollout-started': { parts: rolloutPart },
+  'rollout-stepped': { parts: rolloutPart, shrinks: true, cannotUndo: UNDO_LEAVES_ROLLOUTS },
+  'rollout-paused': { parts: rolloutPart, shrinks: true, cannotUndo: UNDO_LEAVES_ROLLOUTS },
+  'rollout-resumed': { parts: rolloutPart, shrinks: true, cannotUndo: UNDO_LEAVES_ROLLOUTS },
+  'rollout-ended': { parts: rolloutPart, shrinks: true, cannotUndo: UNDO_LEAVES_ROLLOUTS },
   'variants-updated': {
     parts: ({ data, before }) => [{ path: ['variants'], before: before.variants, after: data.variants }],
     action: 'setVariants',

@@ -10,7 +10,7 @@ import type { DocumentKey } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag, type FlagEngine } from './change-flag.js';
 import { listChildren, listLiveChildren, possibleDependencies } from './dependencies.operations.js';
-import { type FlagState, orderedEnvironmentOf } from './flag.js';
+import { type FlagState, shownEnvironmentOf } from './flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from './flag.kind.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import * as lifecycle from './lifecycle.decide.js';
@@ -77,7 +77,7 @@ interface FlagDetailContext {
 
 export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext): FlagDetail {
   const { settings, lastSeenAt, children } = context;
-  const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(found.state, name));
+  const environments = settings.environments.map(({ name }) => shownEnvironmentOf(found.state, name));
   const dependencies = found.state.dependencies;
   return Object.assign(toFlag(found), { lastSeenAt, environments, dependencies, children });
 }
@@ -119,7 +119,8 @@ function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: string 
       const source = await findFlag(unit.read, ref);
       await findProject(unit.read, ref);
       const dependencies = await possibleDependencies(unit, { source: source.state, name });
-      await applyToFlag(unit, name, lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies }));
+      const events = lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies });
+      await applyToFlag(unit, { name, before: undefined }, events);
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, name)) ?? throwFlagNotFound(name)),
   };
@@ -156,7 +157,7 @@ function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
     async decide(unit) {
       const state = assertFound(await unit.read(flagDocuments, flag), ref);
       const kept = await possibleDependencies(unit, { source: state, name: flag });
-      await applyToFlag(unit, flag, lifecycle.reviveFlag(state, kept));
+      await applyToFlag(unit, { name: flag, before: state }, lifecycle.reviveFlag(state, kept));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag)),
   };
@@ -168,7 +169,7 @@ function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
     subject: keyOf(flag),
     async decide(unit) {
       const state = assertFound(await unit.read(flagDocuments, flag), ref);
-      await applyToFlag(unit, flag, lifecycle.deleteFlag(state));
+      await applyToFlag(unit, { name: flag, before: state }, lifecycle.deleteFlag(state));
     },
     result: () => undefined,
   };

@@ -19,7 +19,7 @@ export const flagRestorer: Restorer<FlagState, FlagEvent> = {
       const { project } = before;
       await locateRefusals(path, () => assertSegmentsUsable(unit.read, { project, events }));
     }
-    await applyToFlag(unit, id, events);
+    await applyToFlag(unit, { name: id, before }, events);
     return events.length > 0;
   },
   async check(unit, document) {

@@ -2,7 +2,8 @@ import type { DomainEvent } from '../base/domain-event.js';
 import { FlagsError } from '../errors.js';
 import type { Documents } from '../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
-import type { SegmentUse, Strategy } from './strategy.types.js';
+import type { RolloutEndReason, StrategyRollout } from './rollout.types.js';
+import type { FlagEnvironment, SegmentUse, Strategy } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
 /** The stored state of a flag: one document. */
@@ -44,6 +45,8 @@ export interface EnvironmentState {
   readonly name: string;
   readonly enabled: boolean;
   readonly strategies: readonly Strategy[];
+  /** By the strategy's id. Absent while none of them rolls out. */
+  readonly rollouts?: Readonly<Record<string, StrategyRollout>>;
 }
 
 interface EnvironmentEvent<Type extends 'environment-enabled' | 'environment-disabled'>
@@ -53,6 +56,22 @@ interface EnvironmentEvent<Type extends 'environment-enabled' | 'environment-dis
 
 interface StrategyEvent<Type extends 'strategy-added' | 'strategy-updated' | 'strategy-removed', Data, Before>
   extends DomainEvent<Type, Data, Before> {
+  readonly environment: string;
+}
+
+/** The rollout of a strategy; null after its end. */
+interface Rolling<Rollout extends StrategyRollout | null = StrategyRollout> {
+  /** The strategy's id. */
+  readonly strategy: string;
+  readonly rollout: Rollout;
+}
+
+/** A person took the step before its hold was over. */
+interface Early {
+  readonly early?: true;
+}
+
+interface RolloutEvent<Type extends `rollout-${string}`, Data, Before> extends DomainEvent<Type, Data, Before> {
   readonly environment: string;
 }
 
@@ -90,11 +109,48 @@ export type FlagEvent =
   | StrategyEvent<'strategy-updated', Strategy, Strategy>
   | StrategyEvent<'strategy-removed', null, Strategy>
   | EnvironmentEvent<'environment-enabled'>
-  | EnvironmentEvent<'environment-disabled'>;
+  | EnvironmentEvent<'environment-disabled'>
+  | RolloutEvent<'rollout-started', Rolling, null>
+  | RolloutEvent<'rollout-stepped', Rolling & Early, Rolling>
+  | RolloutEvent<'rollout-paused' | 'rollout-resumed', Rolling, Rolling>
+  | RolloutEvent<'rollout-ended', Rolling<null> & Early & { readonly reason: RolloutEndReason }, Rolling>;
 
 /** Returns the flag's configuration in an environment: disabled and without strategies if it was never configured. */
 export function environmentOf(flag: FlagState, name: string): EnvironmentState {
   return flag.environments.find((environment) => environment.name === name) ?? { name, enabled: false, strategies: [] };
+}
+
+/** Returns the rollout of a strategy; undefined if its percentage does not change in steps. */
+export function rolloutOf({ rollouts = {} }: EnvironmentState, strategy: string): StrategyRollout | undefined {
+  return Object.hasOwn(rollouts, strategy) ? rollouts[strategy] : undefined;
+}
+
+/** A rollout and its strategy. */
+export interface PlacedRollout {
+  readonly environment: string;
+  /** The strategy's id. */
+  readonly strategy: string;
+  readonly rollout: StrategyRollout;
+}
+
+/** Returns all rollouts of a flag. */
+export function rolloutsIn({ environments }: FlagState): readonly PlacedRollout[] {
+  return environments.flatMap(({ name: environment, rollouts = {} }) =>
+    Object.entries(rollouts).map(([strategy, rollout]) => ({ environment, strategy, rollout })),
+  );
+}
+
+/** Returns the environment as the API shows it: each rollout is a member of its strategy. */
+export function shownEnvironmentOf(flag: FlagState, name: string): FlagEnvironment {
+  const { rollouts, ...environment } = orderedEnvironmentOf(flag, name);
+  if (!rollouts) return environment;
+  return { ...environment, strategies: environment.strategies.map((one) => withRollout(one, rollouts)) };
+}
+
+/** Returns the strategy as the API shows it: with its rollout. */
+export function withRollout(strategy: Strategy, rollouts: EnvironmentState['rollouts'] = {}): Strategy {
+  const rollout = Object.hasOwn(rollouts, strategy.id) ? rollouts[strategy.id] : undefined;
+  return rollout ? { ...strategy, rollout } : strategy;
 }
 
 /** The sort order of a strategy without `sortOrder`, as in Unleash. */

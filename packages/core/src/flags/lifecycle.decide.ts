@@ -70,9 +70,13 @@ export function cloneFlag(existing: FlagState | undefined, source: FlagState, or
   return [{ type: 'flag-created', data, before: null }];
 }
 
-function cloneEnvironment(environment: EnvironmentState, source: string, origin: CloneOrigin): EnvironmentState {
-  const strategies = environment.strategies.map((strategy) => cloneStrategy(strategy, source, origin));
-  return { ...environment, enabled: false, strategies };
+/** Without rollouts: the copies have the percentages of the moment. */
+function cloneEnvironment(
+  { name, strategies }: EnvironmentState,
+  source: string,
+  origin: CloneOrigin,
+): EnvironmentState {
+  return { name, enabled: false, strategies: strategies.map((strategy) => cloneStrategy(strategy, source, origin)) };
 }
 
 function cloneStrategy(strategy: Strategy, source: string, origin: CloneOrigin): Strategy {

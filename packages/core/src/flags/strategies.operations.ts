@@ -8,7 +8,7 @@ import { referredSegments } from '../engine/references.js';
 import type { ErrorDetail } from '../errors.js';
 import type { Read } from '../storage/documents.js';
 import { changeFlag, type FlagChange, type FlagEngine } from './change-flag.js';
-import { type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
+import { environmentOf, type FlagEvent, type FlagState, shownEnvironmentOf, withRollout } from './flag.js';
 import { evolveFlag } from './flag.kind.js';
 import { createFlagWeightCheck } from './flag-weight.js';
 import { assertPatterns } from './patterns.js';
@@ -45,7 +45,8 @@ function updateStrategy(
       if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
       return strategyRules.replaceStrategy(flag, ref, named);
     },
-    result: ({ state }) => strategyRules.findStrategy(state, ref),
+    result: ({ state }) =>
+      withRollout(strategyRules.findStrategy(state, ref), environmentOf(state, ref.environment).rollouts),
   });
 }
 
@@ -57,7 +58,7 @@ function orderStrategies(
   const order = input.map(({ id, sortOrder }) => ({ id, sortOrder }));
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.orderStrategies(flag, ref.environment, order),
-    result: ({ state }) => orderedEnvironmentOf(state, ref.environment).strategies,
+    result: ({ state }) => shownEnvironmentOf(state, ref.environment).strategies,
   });
 }
 
@@ -99,7 +100,7 @@ function configureEnvironment(
       for (const [index, { id }] of target.entries()) places.set(id, `/strategies/${index}`);
       return strategyRules.configureEnvironment(flag, ref.environment, { enabled, strategies: target });
     },
-    result: ({ state }) => orderedEnvironmentOf(state, ref.environment),
+    result: ({ state }) => shownEnvironmentOf(state, ref.environment),
     pathOf: ({ id }) => places.get(id) ?? '',
   });
 }

@@ -1,6 +1,7 @@
 import type { ChangeContext, EnvironmentRef, StrategyRef } from '../base/common.types.js';
 import type { Constraint, Payload, StrategyParameters } from '../evaluation/definitions.types.js';
 import type { BuiltInName, BuiltInParameters } from '../evaluation/strategies.js';
+import type { StrategyRollout } from './rollout.types.js';
 import type { WeightType } from './variant.types.js';
 
 /** A variant of one strategy. It replaces the flag's variants if that strategy switches the flag on. */
@@ -71,6 +72,8 @@ export interface Strategy extends StrategyMembers {
   readonly name: StoredStrategyName;
   readonly parameters: StrategyParameters | null;
   readonly constraints: readonly Constraint[];
+  /** Present while the percentage changes in steps. It is no input: inputs may have it, and nothing reads it there. */
+  readonly rollout?: StrategyRollout;
 }
 
 /** A flag's switch and strategies in one environment. */

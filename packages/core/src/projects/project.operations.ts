@@ -166,7 +166,7 @@ function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {
       for await (const { id, state } of readAll(unit, flagDocuments, names)) {
         // Another process may have revived the flag since the listing.
         if (!state.archived) projectRules.deleteProject(project, 1);
-        await applyToFlag(unit, id, deleteFlag(state));
+        await applyToFlag(unit, { name: id, before: state }, deleteFlag(state));
       }
       const tokens = await listIds(unit, tokenDocuments.kind, project.id);
       for await (const { id, state } of readAll(unit, tokenDocuments, tokens)) {

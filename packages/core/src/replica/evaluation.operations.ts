@@ -16,8 +16,8 @@ import type { Replica } from './replica.js';
 export interface EvaluationEngine extends Engine {
   readonly replica: Replica;
   readonly usageWriter: Pick<UsageWriter, 'dropped'>;
-  readonly due: Pick<DueRunner, 'counts'>;
   readonly consumers: { counts(): EvaluationStatus['consumers'] };
+  readonly due: Pick<DueRunner, 'counts'>;
   readonly payloads: PayloadReader;
 }
 

@@ -49,6 +49,8 @@ export interface EvaluationStateOptions {
   readonly storage: Pick<FlagsStorage, 'peek'>;
   readonly documents: DocumentCache;
   readonly options: EnvironmentOptions;
+  /** Called after documents have changed, before `onChange`. */
+  readonly onDocuments: (changed: readonly DocumentKey[]) => void;
   /** Called after a change, once for each environment that it concerns. */
   readonly onChange: (change: ConfigurationChange) => void;
   /** Called when a flag is deleted: a later flag of the same name must not get its pending counts. */
@@ -56,7 +58,7 @@ export interface EvaluationStateOptions {
 }
 
 function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
-  const { settings, storage, documents, options, onChange, onDeleted } = parts;
+  const { settings, storage, documents, options, onDocuments, onChange, onDeleted } = parts;
   const names = new Set(settings.environments.map(({ name }) => name));
   const environments = new Map<string, Environment>();
   const configurations = new Map<string, EnvironmentConfiguration>();
@@ -94,6 +96,7 @@ function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
 
   /** Compiles what the changed documents concern, and notifies listeners. */
   function recompile(keys: readonly DocumentKey[]): void {
+    if (keys.length > 0) onDocuments(keys);
     const idsOf = (kind: string) => keys.flatMap((key) => (key.kind === kind ? [key.id] : []));
     const flags = new Set(idsOf(flagDocuments.kind));
     const segments = new Set(idsOf(segmentDocuments.kind).map(Number));
@@ -150,6 +153,8 @@ export interface Replica {
   /** The name of this process in usage. */
   readonly instance: string;
   readonly impressions: Listeners<Impression>;
+  /** Notified after documents in memory have changed, also where evaluation sees no difference. */
+  readonly changedDocuments: Listeners<readonly DocumentKey[]>;
   /** Notified after every change that evaluation sees. */
   readonly changes: Listeners<ConfigurationChange>;
   /** Notified of the evaluations that each flush of usage records. */
@@ -223,6 +228,7 @@ export function startReplica(
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf } = host;
   const { application = 'default', instance = `${hostname()}-${process.pid}`, interval = 10_000 } = host.usage ?? {};
   const impressions = createListeners<Impression>(onError);
+  const changedDocuments = createListeners<readonly DocumentKey[]>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
   const counts = createListeners<readonly EnvironmentCount[]>(onError);
   const problems = new ProblemReporter(onProblem);
@@ -241,6 +247,7 @@ export function startReplica(
     storage,
     documents,
     options,
+    onDocuments: changedDocuments.notify,
     onChange: changes.notify,
     onDeleted: (flag) => usage.forget(flag),
   });
@@ -284,7 +291,8 @@ export function startReplica(
     if (!updates.some(hasMissed)) return state.applyUpdates(updates);
     return poller.refresh().then(() => state.applyUpdates(updates));
   };
-  return { state, documents, options, poller, applyCommit, usage, instance, impressions, changes, counts, problems };
+  const listeners = { impressions, changedDocuments, changes, counts };
+  return { state, documents, options, poller, applyCommit, usage, instance, ...listeners, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

@@ -1,6 +1,7 @@
 import type { Constraint, Payload } from '../evaluation/definitions.types.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import type { Flag, FlagDetail } from '../flags/flag.types.js';
+import type { StrategyRollout } from '../flags/rollout.types.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import type { Variant } from '../flags/variant.types.js';
 import type { EventType } from '../kinds.js';
@@ -44,7 +45,8 @@ export const WIRE_NAMES = {
   'token-deleted': 'api-token-deleted',
   'rollout-started': 'rollout-started',
   'rollout-stepped': 'rollout-stepped',
-  'rollout-updated': 'rollout-updated',
+  'rollout-paused': 'rollout-paused',
+  'rollout-resumed': 'rollout-resumed',
   'rollout-ended': 'rollout-ended',
   'change-request-created': 'change-request-created',
   'change-request-decided': 'change-request-decided',
@@ -101,6 +103,12 @@ function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
     case 'strategy-updated':
     case 'strategy-removed':
       return strategyToWire(state as Strategy);
+    case 'rollout-started':
+    case 'rollout-stepped':
+    case 'rollout-paused':
+    case 'rollout-resumed':
+    case 'rollout-ended':
+      return withRolloutToWire(state as { readonly rollout?: StrategyRollout | null });
     default:
       return state;
   }
@@ -111,7 +119,16 @@ function flagStateToWire(state: { readonly dependencies: readonly Dependency[] }
 }
 
 export function strategyToWire(strategy: Strategy) {
-  return { ...strategy, constraints: strategy.constraints.map(constraintToWire) };
+  return withRolloutToWire({ ...strategy, constraints: strategy.constraints.map(constraintToWire) });
+}
+
+function withRolloutToWire<T extends { readonly rollout?: StrategyRollout | null }>({ rollout, ...rest }: T) {
+  return { ...rest, ...(rollout !== undefined && { rollout: rollout && rolloutToWire(rollout) }) };
+}
+
+/** Readers need not know the author's id or token. */
+export function rolloutToWire<Rollout extends Pick<StrategyRollout, 'author'>>({ author, ...rest }: Rollout) {
+  return { ...rest, author: { name: author.name } };
 }
 
 /** Clients expect `values` in every constraint, even for operators with a single value. */

@@ -1,6 +1,7 @@
 import { isObject, isSameJson } from '../base/json.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
 import { STRATEGIES } from '../evaluation/strategies.js';
+import { describeSteps, isRollout } from './describe-rollout.js';
 import {
   describeCondition,
   type describeConstraint,
@@ -106,11 +107,13 @@ function describePart(part: PartDifference, document: DocumentName, names: Names
 }
 
 const HIDDEN =
-  /^\/(id|createdAt|createdBy|archivedAt|endedAt|lateBy|changeSet)$|^\/environments\/[^/]*\/name$|\/sortOrder$/;
+  /^\/(id|createdAt|createdBy|archivedAt|endedAt|lateBy|changeSet)$|^\/environments\/[^/]*\/name$|\/sortOrder$|\/rollouts\/[^/]*\/since$/;
 
 /** Whether a part that comes or goes is described by its own parts: a document, an environment, or a list of items. */
 function isContainer(path: string, value: unknown): boolean {
-  return path === '' || /^\/environments\/[^/]*$/.test(path) || (Array.isArray(value) && value.some(isObject));
+  return (
+    path === '' || /^\/environments\/[^/]*(\/rollouts)?$/.test(path) || (Array.isArray(value) && value.some(isObject))
+  );
 }
 
 function creationOf({ kind }: DocumentName, state: unknown): string {
@@ -149,7 +152,7 @@ function without(values: readonly string[], others: readonly string[]): readonly
 }
 
 /** Members that only contain other members. */
-const CONTAINERS = new Set(['environments', 'strategies', 'parameters', 'constraints']);
+const CONTAINERS = new Set(['environments', 'strategies', 'rollouts', 'parameters', 'constraints']);
 
 /** Describes a JSON Pointer: "production · strategy 2, User IDs · userIds". */
 export function describePath(pointer: string, { strategies }: Names = {}): string {
@@ -160,6 +163,7 @@ export function describePath(pointer: string, { strategies }: Names = {}): strin
   const words = parts.flatMap((part, index) => {
     const [list, isLast] = [parts[index - 1], index === parts.length - 1];
     if (list === 'strategies') return isLast ? 'strategy' : (strategies?.get(part) ?? 'a strategy');
+    if (list === 'rollouts') return [strategies?.get(part) ?? 'a strategy', 'rollout'];
     if (list === 'constraints') return constraintWords(part, isLast);
     if (isLast && ORDERED.has(part)) return CONTAINERS.has(part) ? 'order' : [part, 'order'];
     const isOperand = parts[index - 2] === 'constraints' && (part === 'values' || part === 'value');
@@ -195,6 +199,7 @@ export function describeValue(pointer: string, value: unknown, names: Names = {}
   const member = pointer.slice(pointer.lastIndexOf('/') + 1);
   if (typeof value === 'boolean') return member === 'enabled' ? (value ? 'on' : 'off') : value ? 'yes' : 'no';
   if (isPercentage(pointer.split('/'))) return `${value} %`;
+  if (typeof value === 'number' && /\/rollouts\/[^/]*\/step$/.test(pointer)) return `${value + 1}`;
   if (typeof value === 'number' && member === 'weight') return describeWeight(value);
   if (typeof value === 'number' && member === 'roleId') return names.role?.(value) ?? `role ${value}`;
   if (Array.isArray(value)) return value.map((item) => describeItem(member, item, names)).join(', ');
@@ -219,10 +224,9 @@ function describeObject(value: Members, names: Names): string {
   if (typeof value.roleId === 'number') return names.role?.(value.roleId) ?? `role ${value.roleId}`;
   if ('weight' in value) return describeVariant(value as unknown as Parameters<typeof describeVariant>[0]);
   if ('flag' in value || 'feature' in value) return describeNeed(value);
-  // The steps of a rollout, the failure of a change request or a rollout, and the end of a rollout.
-  if ('hold' in value && 'rollout' in value) return `${value.rollout} %`;
+  if (isRollout(value)) return describeSteps(value);
+  // The failure of a change request or a rollout.
   if ('code' in value && typeof value.message === 'string') return value.message;
-  if ('changeSet' in value && typeof value.reason === 'string') return value.reason.replaceAll('-', ' ');
   return JSON.stringify(value);
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isFull } from '../../../../test/extent.js';
 import { type ChangeContext, createFlags, type Flags } from '../../src/index.js';
 import { faultyStorage } from '../../src/testing.js';
+import type { Rollouts } from '../../src/types.js';
 import { everythingIn } from '../everything.js';
 import { KINDS, onEveryStorage } from '../on-every-storage.js';
 import { CHILD, furnish, OLD, SHOP, STRATEGY } from '../operations.js';
@@ -25,8 +26,7 @@ type WithoutId =
   | 'deleteConsumer'
   | 'changeRequests'
   | 'approvalPolicy'
-  | 'startRollout'
-  | `${'pause' | 'resume' | 'advance' | 'stop'}Rollout`
+  | 'rollouts'
   | 'runDue'
   | 'preview'
   | 'previewUndo'
@@ -47,8 +47,13 @@ type WithoutId =
   | 'closing'
   | 'close';
 
+/** The strategies of a flag in a furnished store, by id: `id-4` rolls out, `id-5` is paused, and `id-6` does not. */
+const GRADUAL = (strategy: string) => ({ ...DEFAULT, flag: 'gradual', environment: 'production', strategy });
+
 /** Every change: one that is added does not compile until it is here. All have something to do in a furnished store. */
-const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
+const CHANGES: Readonly<
+  Record<Exclude<keyof Flags, WithoutId> | `rollouts.${Exclude<keyof Rollouts & string, 'list'>}`, Call>
+> = {
   createProject: (flags, context) => flags.createProject({ id: 'new', name: 'New' }, context),
   updateProject: (flags, context) => flags.updateProject(DEFAULT, { name: 'Changed' }, context),
   deleteProject: (flags, context) => flags.deleteProject(SHOP, context),
@@ -71,6 +76,11 @@ const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
   updateStrategy: (flags, context) => flags.updateStrategy(STRATEGY, { name: 'default', title: 'new' }, context),
   removeStrategy: (flags, context) => flags.removeStrategy(STRATEGY, context),
   orderStrategies: (flags, context) => flags.orderStrategies(DEVELOPMENT, [{ id: 'id-1', sortOrder: 1 }], context),
+  'rollouts.start': (flags, context) => flags.rollouts.start(GRADUAL('id-6'), { steps: [{ percentage: 7 }] }, context),
+  'rollouts.pause': (flags, context) => flags.rollouts.pause(GRADUAL('id-4'), context),
+  'rollouts.resume': (flags, context) => flags.rollouts.resume(GRADUAL('id-5'), context),
+  'rollouts.advance': (flags, context) => flags.rollouts.advance(GRADUAL('id-4'), {}, context),
+  'rollouts.stop': (flags, context) => flags.rollouts.stop(GRADUAL('id-4'), { rollback: true }, context),
   enable: (flags, context) => flags.enable(PRODUCTION, context),
   disable: (flags, context) => flags.disable(DEVELOPMENT, context),
   configureEnvironment: (flags, context) =>
@@ -143,6 +153,15 @@ async function settle(calls: readonly (() => Promise<unknown>)[]): Promise<void>
   for (const call of calls) await call().catch(() => undefined);
 }
 
+async function furnishMore(flags: Flags): Promise<void> {
+  await furnish(flags);
+  await flags.createFlag(DEFAULT, { name: 'movable' });
+  const { strategy: _id, ...gradual } = GRADUAL('');
+  await flags.addStrategy(gradual, { name: 'flexibleRollout' });
+  await flags.rollouts.start(GRADUAL('id-5'), { steps: [{ percentage: 5, hold: null }] });
+  await flags.rollouts.pause(GRADUAL('id-5'));
+}
+
 describe('a repeated id', () => {
   onEveryStorage((_, share) => {
     /** Two nodes on one furnished storage. Their ids differ, as those of two processes do. */
@@ -150,8 +169,7 @@ describe('a repeated id', () => {
       const start = await share();
       let ids = 0;
       const one = await start({ ...SILENT, newId: () => `id-${++ids}` });
-      await furnish(one);
-      await one.createFlag(DEFAULT, { name: 'movable' });
+      await furnishMore(one);
       const other = await start(SILENT);
       return [one, other];
     }
@@ -340,8 +358,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
       usage: { interval: 0 },
       newId: () => `id-${++ids}`,
     });
-    await furnish(flags);
-    await flags.createFlag(DEFAULT, { name: 'movable' });
+    await furnishMore(flags);
     const id = randomUUID();
     const fault = faulty.inject({ method: 'commit', nth: 1, point: 'after' });
     const error = await refusalOf(call(flags, { actor: 'ada', id }));

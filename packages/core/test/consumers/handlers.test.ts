@@ -358,13 +358,22 @@ describe('handlers', () => {
       const { id: strategy } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout' });
       await flags.enable(PRODUCTION);
       const ref = { ...PRODUCTION, strategy };
-      const { id } = await flags.startRollout(ref, { steps: [{ rollout: 5, hold: null }] }, { actor: 'ada' });
       const { position } = await flags.listNextEvents();
-      await flags.stopRollout({ rollout: id }, {}, { actor: 'bob' });
+      const steps = [{ percentage: 5, hold: null }, { percentage: 25, hold: null }, { percentage: 100 }];
+      await flags.rollouts.start(ref, { steps, guarded: true }, { actor: 'ada' });
+      await flags.rollouts.advance(ref, {}, { actor: 'ada' });
+      await flags.rollouts.stop(ref, { rollback: true }, { actor: 'bob' });
+      await flags.rollouts.start(ref, { steps: [{ percentage: 5 }] }, { actor: 'ada' });
+      await flags.disable(PRODUCTION, { actor: 'bob' });
       const { items } = await flags.listNextEvents({ after: position });
-      const [message] = await post({}, items);
-      expect(message).toContain(`*bob* changed:\n• rollout ${id}: state waiting → ended`);
-      expect(message).toContain(`rollout ${id}: ended stopped`);
+      const line = '• flag checkout: production · ';
+      expect(await post({}, items)).toEqual([
+        `*ada* changed:\n${line}rolls out in steps: 5 %, 25 %, 100 %, guarded`,
+        `*ada* changed:\n${line}rollout at 25 %, step 2 of 3`,
+        `*bob* changed:\n${line}rollout rolled back to 0 %`,
+        `*ada* changed:\n${line}rolls out in steps: 5 %`,
+        `*bob* changed:\n${line}rollout ended by this change\n${line}enabled on → off`,
+      ]);
     });
 
     it('posts one message per change set, of the wanted types, and of at most 20 lines', async () => {

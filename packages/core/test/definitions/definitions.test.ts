@@ -62,7 +62,12 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     ]);
     const { actor, reason } = await flags.getChangeSet({ changeSet: `${result.changeSet?.id}` });
     expect({ actor, reason }).toEqual({ actor: 'ada', reason: 'Launch' });
-    expect(await importing(DOCUMENT)).toEqual({ dryRun: false, changeSet: null, differences: [] });
+    expect(await importing(DOCUMENT)).toEqual({
+      dryRun: false,
+      changeSet: null,
+      differences: [],
+      rollouts: [],
+    });
     expect(await flags.getFlag({ project: 'shop', flag: 'checkout' })).toMatchObject({
       labels: ['payments'],
       dependencies: [{ flag: 'payments', enabled: true, variants: [] }],

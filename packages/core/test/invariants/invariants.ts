@@ -1,4 +1,4 @@
-import type { FlagState } from '../../src/flags/flag.js';
+import { environmentOf, type FlagState, rolloutsIn } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
 import type { ProjectState } from '../../src/projects/project.js';
 import { projectDocuments } from '../../src/projects/project.kind.js';
@@ -58,6 +58,12 @@ function expectSoundFlag(flag: FlagState | undefined): void {
   for (const { enabled, strategies } of flag.environments) {
     if (enabled) expect(strategies.length).toBeGreaterThan(0);
     expect(new Set(strategies.map(({ id }) => id)).size).toBe(strategies.length);
+  }
+  for (const { environment, strategy } of rolloutsIn(flag)) {
+    const { enabled, strategies } = environmentOf(flag, environment);
+    const found = strategies.find(({ id }) => id === strategy);
+    expect([flag.archived, enabled, found?.disabled ?? false]).toEqual([false, true, false]);
+    expect(found).toBeDefined();
   }
   const sum = flag.variants.reduce((total, { weight }) => total + weight, 0);
   expect(sum).toBe(flag.variants.length === 0 ? 0 : 1000);

@@ -14,7 +14,7 @@ import {
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { engineOn, type Outcome, outcomeOf } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
-import { carryOut, type Operation, operations, withSetId } from './random-operations.js';
+import { carryOut, type Operation, operationsWithRollouts as operations, withSetId } from './random-operations.js';
 import { applicable } from './random-sets.js';
 import { expectSameOutcomes } from './same-outcomes.js';
 import { contentOf } from './stored-content.js';

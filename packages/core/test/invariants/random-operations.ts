@@ -19,14 +19,18 @@ import {
   segmentChanges as segmentChangesSchema,
 } from '../../src/segments/segment.schema.js';
 import { newToken as newTokenSchema } from '../../src/tokens/token.schema.js';
+import type { Rollouts } from '../../src/types.js';
 import { extremesOf } from '../extremes.js';
+import { methodsOf } from '../method-names.js';
 import { mostly, strategyInput, variantInput } from './random-inputs.js';
 
 const { MAX_SAFE_INTEGER } = Number;
 
+type Call = keyof Flags | `rollouts.${keyof Rollouts & string}`;
+
 /** One call of the public interface, as data, so that a counterexample can be read. */
 export interface Operation {
-  readonly call: keyof Flags;
+  readonly call: Call;
   readonly input: readonly unknown[];
 }
 
@@ -86,6 +90,14 @@ const definedSegments = fc.uniqueArray(fc.record({ name: segmentName, id: segmen
 const definitions = fc.record({ version: fc.constant(1), segments: definedSegments });
 const variants = fc.uniqueArray(variantInput, { maxLength: 4, selector: ({ name }) => name });
 
+const step = fc.record({
+  percentage: mostly(fc.constantFrom(0, 50), fc.constant(101)),
+  hold: fc.constantFrom(0, null),
+});
+const newRollout = fc.record(
+  { steps: fc.array(step, { maxLength: 3 }), guarded: fc.boolean() },
+  { requiredKeys: ['steps'] },
+);
 const configuration = fc.record({
   enabled: fc.boolean(),
   strategies: mostly(fc.array(strategyInput, { maxLength: 3 }), fc.constant(7)),
@@ -102,12 +114,12 @@ function extremely(usual: fc.Arbitrary<unknown>, schema: JsonSchema): fc.Arbitra
   return fc.oneof({ weight: 19, arbitrary: usual }, { weight: 1, arbitrary: fc.constantFrom(...extremesOf(schema)) });
 }
 
-function calls(weight: number, call: keyof Flags, ...input: readonly fc.Arbitrary<unknown>[]) {
+function calls(weight: number, call: Call, ...input: readonly fc.Arbitrary<unknown>[]) {
   return { weight, arbitrary: fc.tuple(...input, context).map((given): Operation => ({ call, input: given })) };
 }
 
 /** Any change, valid or not, with few names, so that operations meet. */
-const operation: fc.Arbitrary<Operation> = fc.oneof(
+const OPERATIONS = [
   calls(6, 'createFlag', projectRef, extremely(newFlag, newFlagSchema(['release']))),
   calls(4, 'updateFlag', flagRef, extremely(changes, flagChanges(['release']))),
   calls(2, 'moveFlag', flagRef, projectRef),
@@ -142,7 +154,15 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     'deleteToken',
     secret.map((token) => ({ token })),
   ),
-);
+];
+
+const ROLLOUTS = [
+  calls(5, 'rollouts.start', strategyRef, newRollout),
+  calls(1, 'rollouts.pause', strategyRef),
+  calls(1, 'rollouts.resume', strategyRef),
+  calls(2, 'rollouts.advance', strategyRef, fc.record({ step: fc.constantFrom(1, 2, 3) }, { requiredKeys: [] })),
+  calls(1, 'rollouts.stop', strategyRef, fc.record({ rollback: fc.boolean() }, { requiredKeys: [] })),
+];
 
 /** Creates the documents that the operations refer to. */
 const BEGINNING: readonly Operation[] = [
@@ -159,14 +179,22 @@ const BEGINNING: readonly Operation[] = [
   { call: 'addMember', input: [{ project: 'default' }, { userId: 2, roleId: 4 }] },
 ];
 
-export const operations = fc
-  .array(operation, { minLength: 10, maxLength: 60 })
+function sequenceOf(rows: typeof OPERATIONS): fc.Arbitrary<readonly Operation[]> {
+  const random = fc.array(fc.oneof(...rows), { minLength: 10, maxLength: 60 });
   // The last argument is the context.
-  .map((random) => [...BEGINNING.map(({ call, input }) => ({ call, input: [...input, undefined] })), ...random]);
+  return random.map((given) => [
+    ...BEGINNING.map(({ call, input }) => ({ call, input: [...input, undefined] })),
+    ...given,
+  ]);
+}
+
+export const operations = sequenceOf(OPERATIONS);
+/** With rollouts, which an undo and an import do not write. */
+export const operationsWithRollouts = sequenceOf([...OPERATIONS, ...ROLLOUTS]);
 
 export async function carryOut(flags: Flags, { call, input: [ref, ...rest] }: Operation): Promise<unknown> {
   const given = await strategyOf(flags, ref);
-  return Reflect.apply(flags[call] as (...input: readonly unknown[]) => Promise<unknown>, flags, [given, ...rest]);
+  return methodsOf(flags).get(call)?.(given, ...rest);
 }
 
 /** The operation with an id for its change set. Its reference names a strategy by its present id, as in a repetition. */

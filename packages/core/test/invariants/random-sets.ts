@@ -13,6 +13,7 @@ async function engineOn(storage: FlagsStorage) {
     now: () => new Date(Date.UTC(2026, 0, 1)),
     newId: () => `id-${ids++}`,
     pollInterval: 0,
+    runSchedules: 'elsewhere',
   });
   const nextIdIs = (id: number) => {
     ids = id;
@@ -31,7 +32,8 @@ async function toChange(flags: Flags, { call, input }: Operation): Promise<Chang
   if (SINGLE_ONLY.includes(call)) return undefined;
   const [first, second] = input;
   if (INPUT_ONLY.includes(call)) return { op: call, input: first } as Change;
-  return { op: call, ref: await strategyOf(flags, first), input: second } as Change;
+  const op = call.replace(/^rollouts\.(\w+)$/, '$1Rollout');
+  return { op, ref: await strategyOf(flags, first), input: second } as Change;
 }
 
 /** A state, and changes that can be made one after the other. Other changes are omitted one by one. */

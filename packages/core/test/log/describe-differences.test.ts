@@ -1,3 +1,4 @@
+import type { PartDifference } from '../../src/base/parts.js';
 import {
   type ComparedDocument,
   cutToDifference,
@@ -225,21 +226,40 @@ describe('the differences of a history', () => {
   });
 });
 
-it('words the steps of a rollout, and why it ended', () => {
-  const steps = [
-    { rollout: 5, hold: 1000 },
-    { rollout: 100, hold: null },
+it('words a rollout as a part of its strategy', () => {
+  const rollout = {
+    steps: [
+      { percentage: 5, hold: 1000 },
+      { percentage: 100, hold: null },
+    ],
+    step: 0,
+    since: '2026-03-01T12:00:00.000Z',
+    guarded: true,
+  };
+  const path = '/environments/production/rollouts/s-1';
+  const document = (parts: readonly PartDifference[]) => ({ kind: 'flag', id: 'checkout', parts });
+  const one = 'production · a strategy · rollout';
+  expect(linesOf(document([{ path, before: null, after: rollout }]))).toEqual([`${one} 5 %, 100 %, guarded`]);
+  expect(linesOf(document([{ path, before: rollout, after: null }]))).toEqual([`${one} 5 %, 100 %, guarded → none`]);
+  const moved = [
+    { path: `${path}/step`, before: 0, after: 1 },
+    { path: `${path}/since`, before: rollout.since, after: '2026-03-02T12:00:00.000Z' },
+    { path: `${path}/state`, before: 'running', after: 'paused' },
+    { path: `${path}/failure`, before: null, after: { code: 'forbidden', message: 'No.', details: [] } },
   ];
-  const parts = [
-    { path: '/state', before: 'running', after: 'ended' },
-    { path: '/steps', before: null, after: steps },
-    { path: '/step', before: 0, after: 1 },
-    { path: '/ended', before: null, after: { reason: 'strategy-changed', changeSet: 'a' } },
-  ];
-  const rollout = { kind: 'rollout', id: 'a', parts };
-  expect(describeDocument(rollout)).toBe('rollout a');
-  const lines = ['state running → ended', 'steps · 0 5 %', 'steps · 1 100 %', 'step 0 → 1', 'ended strategy changed'];
-  expect(linesOf(rollout)).toEqual(lines);
+  expect(linesOf(document(moved))).toEqual([
+    `${one} · step 1 → 2`,
+    `${one} · state running → paused`,
+    `${one} · failure No.`,
+  ]);
+  const production = { name: 'production', enabled: true, strategies: [] };
+  const planned = {
+    kind: 'flag',
+    id: 'checkout',
+    before: { environments: [production] },
+    after: { environments: [{ ...production, rollouts: { 's-1': rollout } }] },
+  };
+  expect(linesOf(planned)).toEqual([`${one} 5 %, 100 %, guarded`]);
 });
 
 it('words the states of a change request, and why it failed', () => {

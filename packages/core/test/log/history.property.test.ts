@@ -7,7 +7,7 @@ import { stateAt } from '../../src/log/event-log.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { engineOn } from '../invariants/engine-under-test.js';
-import { carryOut, operations } from '../invariants/random-operations.js';
+import { carryOut, operations, operationsWithRollouts } from '../invariants/random-operations.js';
 import { applicable } from '../invariants/random-sets.js';
 import { KINDS } from '../on-every-storage.js';
 import { contentOf, expectConsistent } from './shown-content.js';
@@ -162,22 +162,26 @@ describe('undo in any history', () => {
 
   it('keeps every rule, whichever set is undone', async () => {
     await fc.assert(
-      fc.asyncProperty(operations, fc.array(fc.nat(), { minLength: 1, maxLength: 8 }), async (sequence, choices) => {
-        const storage = memoryStorage();
-        const flags = await engineOn(storage);
-        for (const one of sequence) await carryOut(flags, one).catch(() => undefined);
-        for (const choice of choices) {
-          const { items } = await flags.listHistory({});
-          const before = await contentOf(flags);
-          const { id } = items[choice % items.length] ?? {};
-          await flags.undoChangeSet({ changeSet: `${id}` }).catch(async ({ code }) => {
-            expect(CODES).toContain(code);
-            expect(await contentOf(flags)).toEqual(before);
-          });
-        }
-        await expectConsistent(storage);
-        await flags.close();
-      }),
+      fc.asyncProperty(
+        operationsWithRollouts,
+        fc.array(fc.nat(), { minLength: 1, maxLength: 8 }),
+        async (sequence, choices) => {
+          const storage = memoryStorage();
+          const flags = await engineOn(storage);
+          for (const one of sequence) await carryOut(flags, one).catch(() => undefined);
+          for (const choice of choices) {
+            const { items } = await flags.listHistory({});
+            const before = await contentOf(flags);
+            const { id } = items[choice % items.length] ?? {};
+            await flags.undoChangeSet({ changeSet: `${id}` }).catch(async ({ code }) => {
+              expect(CODES).toContain(code);
+              expect(await contentOf(flags)).toEqual(before);
+            });
+          }
+          await expectConsistent(storage);
+          await flags.close();
+        },
+      ),
       { numRuns: extent({ short: 15, full: 300 }) },
     );
   });

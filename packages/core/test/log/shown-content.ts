@@ -1,4 +1,4 @@
-import { edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
+import { edgeId, environmentOf, type FlagState, rolloutsIn, segmentsOf } from '../../src/flags/flag.js';
 import type { Flags } from '../../src/index.js';
 import { hasHistory } from '../../src/kinds.js';
 import { stateAt } from '../../src/log/event-log.js';
@@ -57,6 +57,10 @@ interface Surroundings {
 function expectSoundFlag(flag: FlagState, { flags, segments, projects }: Surroundings): void {
   expect(projects).toContain(flag.project);
   for (const { enabled, strategies } of flag.environments) if (enabled) expect(strategies.length).toBeGreaterThan(0);
+  for (const { environment, strategy } of rolloutsIn(flag)) {
+    const { enabled, strategies } = environmentOf(flag, environment);
+    expect([flag.archived, enabled, strategies.some(({ id }) => id === strategy)]).toEqual([false, true, true]);
+  }
   for (const id of segmentsOf(flag)) {
     const segment = segments.find((one) => one.id === id);
     expect([undefined, flag.project]).toContain(segment?.project);

@@ -48,7 +48,10 @@ async function furnish(flags: Flags) {
 
 type World = Awaited<ReturnType<typeof furnish>>;
 
-const VOCABULARY: Readonly<Record<Change['op'], (world: World) => readonly Change[] | Change>> = {
+/** Those of rollouts have tests of their own: an undo never restores one. */
+type Undone = Exclude<Change['op'], `${string}Rollout`>;
+
+const VOCABULARY: Readonly<Record<Undone, (world: World) => readonly Change[] | Change>> = {
   createProject: () => ({ op: 'createProject', input: { id: 'new', name: 'New' } }),
   updateProject: () => ({ op: 'updateProject', ref: SHOP, input: { name: 'Store', description: '' } }),
   deleteProject: () => ({ op: 'deleteProject', ref: { project: 'empty' } }),
@@ -156,7 +159,7 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
     expect(await contentOf(flags)).toEqual(after);
   });
 
-  function of(...operations: readonly Change['op'][]): readonly Change[] {
+  function of(...operations: readonly Undone[]): readonly Change[] {
     return operations.flatMap((op) => VOCABULARY[op](world));
   }
 

@@ -1,4 +1,4 @@
-import type { Flags, FlagsOptions, Rollout } from '../../src/index.js';
+import type { Flags, FlagsOptions } from '../../src/index.js';
 import type { GuardAnswer, GuardedRollout } from '../../src/types.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, PRODUCTION } from '../references.js';
@@ -13,8 +13,6 @@ onEveryStorage((start, share) => {
   let errors: unknown[];
   /** What the guard of the test answers. */
   let answer: (rollout: GuardedRollout) => unknown;
-
-  const idOf = ({ id }: Rollout) => ({ rollout: id });
 
   function guarding(): Omit<FlagsOptions, 'storage'> {
     return {
@@ -38,13 +36,13 @@ onEveryStorage((start, share) => {
   });
 
   it('is asked before each step, and every minute of a hold, for every rollout', async () => {
-    await flags.startRollout(ref, STEPS);
+    await flags.rollouts.start(ref, STEPS);
     expect(await round(flags)).toEqual([]);
     expect(asked).toEqual([]);
     const since = clock.text();
     clock.advance(MINUTE);
     await round(flags);
-    expect(asked).toEqual([{ ref, rollout: 5, step: 0, since, signal: expect.any(AbortSignal) }]);
+    expect(asked).toEqual([{ ref, percentage: 5, step: 0, since, signal: expect.any(AbortSignal) }]);
     clock.advance(MINUTE - 1);
     await round(flags);
     expect(asked).toHaveLength(1);
@@ -57,33 +55,33 @@ onEveryStorage((start, share) => {
     expect(asked.every(({ signal }) => signal.aborted)).toBe(true);
     clock.advance(MINUTE);
     await round(flags);
-    expect(asked.at(-1)).toMatchObject({ rollout: 25, step: 1, since: clock.text(-MINUTE) });
+    expect(asked.at(-1)).toMatchObject({ percentage: 25, step: 1, since: clock.text(-MINUTE) });
     expect(errors).toEqual([]);
   });
 
   it('is asked while a rollout waits for a person, not while it is paused, and not before a person’s step', async () => {
     const steps = [
-      { rollout: 5, hold: null },
-      { rollout: 25, hold: HOUR },
+      { percentage: 5, hold: null },
+      { percentage: 25, hold: HOUR },
     ];
-    const rollout = await flags.startRollout(ref, { steps });
+    await flags.rollouts.start(ref, { steps });
     clock.advance(MINUTE);
     await round(flags);
     expect(asked).toHaveLength(1);
-    await flags.pauseRollout(idOf(rollout));
+    await flags.rollouts.pause(ref);
     clock.advance(HOUR);
     await round(flags);
     expect(asked).toHaveLength(1);
     answer = () => 'hold';
-    await flags.resumeRollout(idOf(rollout));
-    await flags.advanceRollout(idOf(rollout));
+    await flags.rollouts.resume(ref);
+    await flags.rollouts.advance(ref);
     expect(asked).toHaveLength(1);
     expect(await percentage(flags)).toBe('25');
   });
 
   it('holds until its answer is another one', async () => {
     answer = () => 'hold';
-    await flags.startRollout(ref, STEPS);
+    await flags.rollouts.start(ref, STEPS);
     clock.advance(DAY);
     for (let minute = 0; minute < 3; minute++) {
       expect(await round(flags)).toEqual([]);
@@ -107,13 +105,13 @@ onEveryStorage((start, share) => {
 
   it.each(Object.keys(BROKEN))('that %s holds, and is reported once', async (name) => {
     answer = BROKEN[name] ?? answer;
-    await flags.startRollout(ref, STEPS);
+    await flags.rollouts.start(ref, STEPS);
     clock.advance(DAY);
     for (let minute = 0; minute < 3; minute++) {
       expect(await round(flags)).toEqual([]);
       clock.advance(MINUTE);
     }
-    expect(errors.map(String)).toEqual([expect.stringMatching(/rolloutGuard .* holds\.$/)]);
+    expect(errors.map(String)).toEqual([expect.stringMatching(/due\.guard .* holds\.$/)]);
     expect(await percentage(flags)).toBe('5');
     answer = () => 'go';
     expect(await round(flags)).toEqual([['running', 1]]);
@@ -123,7 +121,7 @@ onEveryStorage((start, share) => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
     try {
       answer = () => new Promise(() => undefined);
-      await flags.startRollout(ref, STEPS);
+      await flags.rollouts.start(ref, STEPS);
       clock.advance(DAY);
       const running = round(flags);
       while (asked.length === 0) await jest.advanceTimersByTimeAsync(1);
@@ -147,7 +145,7 @@ onEveryStorage((start, share) => {
   it('that flips its answer moves the rollout by what it says each time', async () => {
     const answers: unknown[] = ['go', 'hold', 'go', 'nonsense', 'go', 'hold', 'rollback', 'go'];
     answer = () => answers.shift();
-    await flags.startRollout(ref, STEPS);
+    await flags.rollouts.start(ref, STEPS);
     const seen: unknown[] = [];
     for (let day = 0; day < 8; day++) {
       clock.advance(DAY);
@@ -157,29 +155,26 @@ onEveryStorage((start, share) => {
       ['running', 1],
       ['running', 2],
       ['running', 3],
-      ['rolled-back', 3],
+      ['ended', undefined],
     ]);
     expect(answers).toEqual(['go']);
     expect(await percentage(flags)).toBe('1');
   });
 
   it('rolls back in the middle of a hold: one set, with its reason, which can be undone', async () => {
-    const rollout = await flags.as('ada').startRollout(ref, STEPS);
+    await flags.as('ada').rollouts.start(ref, STEPS);
     clock.advance(DAY);
     await round(flags);
     answer = () => 'rollback';
     clock.advance(MINUTE);
-    expect(await round(flags)).toEqual([['rolled-back', 1]]);
+    expect(await flags.runDue()).toEqual({ items: [{ ref, percentage: 1, nextAt: null }] });
     expect(await percentage(flags)).toBe('1');
-    const { ended, endedAt } = await flags.getRollout(idOf(rollout));
-    expect(ended).toEqual({ reason: 'guard', changeSet: expect.any(String) });
-    expect(endedAt).toBe(clock.text());
-    const changeSet = `${ended?.changeSet}`;
+    const [{ changeSet } = { changeSet: '' }] = (await flags.listEvents({ limit: 1 })).items;
     const { events, reason } = await flags.getChangeSet({ changeSet });
     expect(reason).toContain('guard');
     expect(events).toMatchObject([
-      { type: 'strategy-updated', actor: 'system', origin: `rollout/${rollout.id}` },
-      { type: 'rollout-ended', data: { id: rollout.id, state: 'rolled-back' } },
+      { type: 'rollout-ended', actor: 'system', origin: 'rollout', data: { reason: 'guard' } },
+      { type: 'strategy-updated', actor: 'system', origin: 'rollout' },
     ]);
     await flags.undoChangeSet({ changeSet });
     expect(await percentage(flags)).toBe('25');
@@ -189,46 +184,94 @@ onEveryStorage((start, share) => {
 
   it('rolls back although the author is gone, and `authorizeDue` refuses', async () => {
     const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
-    await flags.as(token).startRollout(ref, STEPS);
+    await flags.as(token).rollouts.start(ref, STEPS);
     await flags.deleteToken({ token: token.id });
     answer = () => 'rollback';
     clock.advance(MINUTE);
-    expect(await round(flags)).toEqual([['rolled-back', 0]]);
+    expect(await round(flags)).toEqual([['ended', undefined]]);
   });
 
-  it('does not roll back what another change has ended', async () => {
+  it('does not roll back what another change has ended, nor what was started again', async () => {
     let change: () => Promise<unknown> = () => flags.disable(PRODUCTION);
     answer = async () => {
       await change();
       change = async () => undefined;
       return 'rollback';
     };
-    const rollout = await flags.startRollout(ref, STEPS);
+    await flags.rollouts.start(ref, STEPS);
     clock.advance(MINUTE);
-    expect(await round(flags)).toEqual([['ended', 0]]);
-    expect(await flags.getRollout(idOf(rollout))).toMatchObject({ ended: { reason: 'environment-switched' } });
+    expect(await round(flags)).toEqual([]);
+    expect(await percentage(flags)).toBe('5');
+    await flags.enable(PRODUCTION);
+    await flags.rollouts.start(ref, STEPS);
+    change = async () => {
+      await flags.rollouts.stop(ref);
+      await flags.rollouts.start(ref, STEPS);
+    };
+    clock.advance(MINUTE);
+    expect(await round(flags)).toEqual([]);
     expect(await percentage(flags)).toBe('5');
   });
 
-  it('rolls back in the middle of a race of two nodes, and what follows is refused', async () => {
+  it('rolls back in the middle of a race of two nodes, and nothing follows', async () => {
     const startShared = await share();
     const one = await startShared(guarding());
     const other = await startShared({ ...guarding(), rolloutGuard: () => 'go' });
+    flags = one;
+    ref = await addGradual(one);
     for (let attempt = 0; attempt < 5; attempt++) {
-      flags = one;
-      if (attempt === 0) ref = await addGradual(one);
       answer = () => 'rollback';
-      const rollout = await one.startRollout(ref, STEPS);
+      await one.rollouts.start(ref, STEPS);
+      await other.refresh();
       clock.advance(DAY);
       await Promise.all([one.runDue(), other.runDue(), other.updateFlag(CHECKOUT, { description: `${attempt}` })]);
+      await one.refresh();
       // The other node may have taken its step before; then the guard of this one is asked again in a minute.
       clock.advance(MINUTE);
       await one.runDue();
-      expect(await one.getRollout(idOf(rollout))).toMatchObject({ state: 'rolled-back', ended: { reason: 'guard' } });
+      expect((await one.rollouts.list()).items).toEqual([]);
+      const [end] = (await one.listEvents({ type: 'rollout-ended', limit: 1 })).items;
+      expect(end).toMatchObject({ data: { reason: 'guard' } });
       expect(await percentage(one)).toBe('1');
       clock.advance(DAY);
       await other.runDue();
       expect(await percentage(one)).toBe('1');
+    }
+  });
+
+  it('that hangs delays no step of another rollout, and at most 16 are asked at once', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
+    try {
+      const names = Array.from({ length: 20 }, (_, index) => `flag-${index + 10}`);
+      for (const name of names) await flags.rollouts.start(await addGradual(flags, '1', name), STEPS);
+      answer = ({ ref: { flag } }) => (flag === 'flag-10' ? new Promise(() => undefined) : 'go');
+      clock.advance(DAY);
+      const hanging = round(flags);
+      while (asked.length < 20) await jest.advanceTimersByTimeAsync(1);
+      // Steps 19 flags, while the first one hangs.
+      const stepped = async () => (await flags.rollouts.list()).items.filter(({ step }) => step === 1).length;
+      while ((await stepped()) < 19) await jest.advanceTimersByTimeAsync(1);
+      clock.advance(DAY);
+      // A later look does not wait for it either, nor ask about it twice.
+      const later = flags.runDue();
+      while (asked.length < 39) await jest.advanceTimersByTimeAsync(1);
+      await jest.advanceTimersByTimeAsync(10_100);
+      expect((await hanging).length).toBe(19);
+      expect((await later).items).toHaveLength(19);
+      expect(errors).toHaveLength(1);
+      answer = () => new Promise(() => undefined);
+      asked = [];
+      clock.advance(DAY);
+      const blocked = flags.runDue();
+      while (asked.length < 16) await jest.advanceTimersByTimeAsync(1);
+      await jest.advanceTimersByTimeAsync(100);
+      expect(asked).toHaveLength(16);
+      await jest.advanceTimersByTimeAsync(10_100);
+      expect(asked).toHaveLength(20);
+      await jest.advanceTimersByTimeAsync(10_100);
+      expect((await blocked).items).toEqual([]);
+    } finally {
+      jest.useRealTimers();
     }
   });
 
@@ -237,13 +280,16 @@ onEveryStorage((start, share) => {
     const guarded = await startShared(guarding());
     const plain = await startShared({ now: clock.now, runSchedules: 'elsewhere' });
     ref = await addGradual(guarded);
-    await guarded.startRollout(ref, { ...STEPS, guarded: true });
+    await guarded.rollouts.start(ref, { ...STEPS, guarded: true });
+    await plain.refresh();
     clock.advance(DAY);
     expect(await round(plain)).toEqual([]);
     expect(await percentage(plain)).toBe('5');
     expect(await round(guarded)).toEqual([['running', 1]]);
     // Its end is no step: a change of the flag ends it on every node.
     await plain.disable(PRODUCTION);
-    expect(await round(plain)).toEqual([['ended', 1]]);
+    await guarded.refresh();
+    clock.advance(DAY);
+    expect(await round(guarded)).toEqual([]);
   });
 });

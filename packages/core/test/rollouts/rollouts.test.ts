@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { processorTime } from '../../../../test/processor-time.js';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage, type Rollout } from '../../src/index.js';
+import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '../../src/index.js';
 import { onEveryStorage } from '../on-every-storage.js';
-import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
-import { expectRefusal, refusalOf } from '../refusal.js';
+import { CHECKOUT, DEVELOPMENT, PRODUCTION } from '../references.js';
+import { expectRefusal } from '../refusal.js';
 import { SILENT } from '../replica/silent.js';
 import { DAY, HOUR, MINUTE, type SettableClock, settableClock } from '../settable-clock.js';
-import { addGradual, type Gradual, parametersOf, percentage, round, STEPS } from './start.js';
+import { addGradual, facts, type Gradual, parametersOf, percentage, round, STEPS, strategiesOf } from './start.js';
 
 onEveryStorage((start, share) => {
   let clock: SettableClock;
@@ -23,193 +23,243 @@ onEveryStorage((start, share) => {
     clock = settableClock();
   });
 
-  const idOf = ({ id }: Rollout) => ({ rollout: id });
-  const stateOf = async (rollout: Rollout) => (await flags.getRollout(idOf(rollout))).state;
+  const current = async () => (await flags.rollouts.list()).items[0];
 
   describe('a rollout', () => {
-    it('takes its first step in the commit that starts it', async () => {
+    it('takes its first step in the commit that starts it, and is a member of its strategy', async () => {
       await node();
-      const started = await flags.as('ada').startRollout(ref, STEPS, { reason: 'Launch' });
-      expect(started).toEqual({
-        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        state: 'running',
-        ref,
+      const started = await flags.as({ name: 'Ada', id: 'u-7' }).rollouts.start(ref, STEPS, { reason: 'Launch' });
+      const rollout = {
         steps: STEPS.steps,
         step: 0,
-        startedFrom: 1,
         since: clock.text(),
-        nextAt: clock.text(DAY),
+        state: 'running',
         guarded: false,
-        approval: null,
-        author: { name: 'ada' },
-        createdAt: clock.text(),
-        reason: 'Launch',
-        endedAt: null,
-        ended: null,
+        author: { name: 'Ada', id: 'u-7' },
+        startedFrom: { value: '1' },
         failure: null,
-        revision: 1,
-      });
+      };
+      expect(started).toEqual({ ref, percentage: 5, nextAt: clock.text(DAY), ...rollout });
       expect(await percentage(flags)).toBe('5');
+      expect((await strategiesOf(flags))[0]?.rollout).toEqual(rollout);
+      expect((await flags.rollouts.list()).items).toEqual([started]);
       const { items } = await flags.listEvents({ limit: 2 });
-      const common = { actor: 'ada', reason: 'Launch', origin: `rollout/${started.id}`, project: 'default' };
-      const data = { id: started.id, state: 'running', ref, steps: STEPS.steps, step: 0 };
+      const common = { actor: 'Ada', reason: 'Launch', origin: null, project: 'default', flag: 'checkout' };
+      const data = { strategy: ref.strategy, rollout };
       expect(items).toEqual([
-        expect.objectContaining({ ...common, type: 'rollout-started', flag: null, data, before: null }),
-        expect.objectContaining({ ...common, type: 'strategy-updated', flag: 'checkout' }),
+        expect.objectContaining({ ...common, type: 'strategy-updated', environment: 'production' }),
+        expect.objectContaining({ ...common, type: 'rollout-started', environment: 'production', data, before: null }),
       ]);
       expect(new Set(items.map(({ changeSet }) => changeSet)).size).toBe(1);
-      expect(await flags.getRollout(idOf(started))).toEqual(started);
     });
 
     it('takes one step after each hold, as a set of its author, and is done after the last one', async () => {
       await node();
-      const started = await flags.as('ada').startRollout(ref, STEPS, { reason: 'Launch' });
+      await flags.as('ada').rollouts.start(ref, STEPS);
       clock.advance(DAY - 1);
       expect(await round(flags)).toEqual([]);
       clock.advance(1);
       expect(await round(flags)).toEqual([['running', 1]]);
       expect(await percentage(flags)).toBe('25');
       const { items } = await flags.listEvents({ limit: 2 });
-      expect(items).toEqual([
-        expect.objectContaining({ type: 'rollout-stepped', actor: 'ada', origin: `rollout/${started.id}` }),
-        expect.objectContaining({ type: 'strategy-updated', actor: 'ada', reason: 'Launch' }),
+      expect(items).toMatchObject([
+        { type: 'strategy-updated', actor: 'ada', origin: 'rollout' },
+        {
+          type: 'rollout-stepped',
+          actor: 'ada',
+          origin: 'rollout',
+          data: { strategy: ref.strategy, rollout: { step: 1, since: clock.text() } },
+          before: { strategy: ref.strategy, rollout: { step: 0 } },
+        },
       ]);
-      expect(items[0]).toMatchObject({ data: { id: started.id, state: 'running', step: 1 } });
-      for (const step of [2, 3]) {
-        clock.advance(DAY);
-        expect(await round(flags)).toEqual([['running', step]]);
-      }
+      expect(Object.keys(Object(items[1]?.data)).sort()).toEqual(['rollout', 'strategy']);
+      clock.advance(DAY);
+      expect(await round(flags)).toEqual([['running', 2]]);
+      clock.advance(DAY);
+      expect(await round(flags)).toEqual([['running', 3]]);
       expect(await percentage(flags)).toBe('100');
       clock.advance(HOUR);
-      expect(await round(flags)).toEqual([['done', 3]]);
-      expect(await flags.getRollout(idOf(started))).toMatchObject({ endedAt: clock.text(), ended: null, nextAt: null });
+      expect(await flags.runDue()).toEqual({ items: [{ ref, percentage: 100, nextAt: null }] });
+      const [end] = (await flags.listEvents({ limit: 1 })).items;
+      expect(end).toMatchObject({ type: 'rollout-ended', actor: 'system', origin: 'rollout' });
+      expect(end?.data).toEqual({ strategy: ref.strategy, rollout: null, reason: 'done' });
+      expect(await current()).toBeUndefined();
+      expect(await strategiesOf(flags)).toEqual([expect.not.objectContaining({ rollout: expect.anything() })]);
       clock.advance(DAY);
       expect(await round(flags)).toEqual([]);
-      expect(await percentage(flags)).toBe('100');
     });
 
-    it.each([0, 1, 2, 3])('takes one step at a time after an outage of three days after step %i', async (outage) => {
+    it('counts the hold from when the step was really taken', async () => {
       await node();
-      await flags.startRollout(ref, STEPS);
-      const percentages: unknown[] = [await percentage(flags)];
-      for (let step = 0; step < 3; step++) {
-        clock.advance(step === outage ? 3 * DAY + DAY : DAY);
-        expect(await round(flags)).toEqual([['running', step + 1]]);
-        percentages.push(await percentage(flags));
-        // The hold counts from the real application.
-        expect(await round(flags)).toEqual([]);
-        clock.advance(HOUR - 1);
-        expect(await round(flags)).toEqual([]);
-        clock.advance(1 - HOUR);
-      }
-      expect(percentages).toEqual(['5', '25', '60', '100']);
-      clock.advance(outage === 3 ? 3 * DAY : HOUR);
-      expect(await round(flags)).toEqual([['done', 3]]);
+      await flags.rollouts.start(ref, STEPS);
+      clock.advance(10 * DAY);
+      expect(await round(flags)).toEqual([['running', 1]]);
+      expect(await round(flags)).toEqual([]);
+      clock.advance(DAY - 1);
+      expect(await round(flags)).toEqual([]);
+      clock.advance(1);
+      expect(await round(flags)).toEqual([['running', 2]]);
     });
 
-    it('keeps the type of the parameter, and what else the strategy has', async () => {
-      await node({}, 1);
-      const { id } = await flags.addStrategy(DEVELOPMENT, {
+    it.each([
+      ['1', '5'],
+      [1, 5],
+    ])('keeps the type of the parameter: %j', async (from, to) => {
+      await node({}, from);
+      await flags.rollouts.start(ref, STEPS);
+      expect(await percentage(flags)).toBe(to);
+    });
+
+    it.each([
+      ['no parameters', null],
+      ['without the parameter', { groupId: 'a' }],
+    ])('restores exactly what was before: %s', async (_, parameters) => {
+      await node();
+      await flags.updateStrategy(ref, { name: 'flexibleRollout', parameters });
+      const before = await parametersOf(flags);
+      const { startedFrom } = await flags.rollouts.start(ref, STEPS);
+      expect(startedFrom).toEqual(before === null ? null : {});
+      expect(await percentage(flags)).toBe('5');
+      expect(await flags.rollouts.stop(ref, { rollback: true })).toEqual({ ref, percentage: 0, nextAt: null });
+      expect(await parametersOf(flags)).toEqual(before);
+    });
+
+    it('is possible for every strategy with a percentage, and down as well as up', async () => {
+      await node();
+      const { id } = await flags.addStrategy(PRODUCTION, {
         name: 'gradualRolloutUserId',
         parameters: { groupId: 'a' },
       });
-      await flags.enable(DEVELOPMENT);
-      await flags.startRollout(ref, { steps: [{ rollout: 7 }] });
-      expect(await parametersOf(flags)).toEqual({ rollout: 7, stickiness: 'default', groupId: 'checkout' });
-      const other = await flags.startRollout(
-        { ...DEVELOPMENT, strategy: id },
-        { steps: [{ rollout: 50, hold: null }] },
-      );
-      const strategyOf = async () =>
-        (await flags.getFlag(CHECKOUT)).environments.find(({ name }) => name === 'development')?.strategies[0];
-      expect(other).toMatchObject({ startedFrom: 0, state: 'waiting', nextAt: null });
-      expect(await strategyOf()).toMatchObject({ parameters: { groupId: 'a', percentage: '50' } });
-      await flags.stopRollout(idOf(other), { rollback: true });
-      expect((await strategyOf())?.parameters).toEqual({ groupId: 'a' });
+      const other = { ...PRODUCTION, strategy: id };
+      const steps = [{ percentage: 50, hold: HOUR }, { percentage: 10 }];
+      expect(await flags.rollouts.start(other, { steps })).toMatchObject({ percentage: 50, startedFrom: {} });
+      clock.advance(HOUR);
+      expect(await flags.runDue()).toMatchObject({ items: [{ percentage: 10, step: 1, nextAt: clock.text() }] });
+      expect(await flags.runDue()).toEqual({ items: [{ ref: other, percentage: 10, nextAt: null }] });
     });
 
     it('runs for seven days in 50 ms of processor time', async () => {
-      const steps = [1, 5, 10, 25, 50, 75, 100].map((rollout) => ({ rollout, hold: DAY }));
+      const steps = [1, 5, 10, 25, 50, 75, 100].map((one) => ({ percentage: one, hold: DAY }));
       let fastest = Number.POSITIVE_INFINITY;
-      // A garbage collection may fall into some of them.
+      // A garbage collection falls into some of them.
       for (let attempt = 1; attempt <= 5 && fastest >= 50; attempt++) {
         flags = await createFlags({ ...SILENT, storage: memoryStorage(), now: clock.now });
         ref = await addGradual(flags);
-        await flags.startRollout(ref, { steps });
+        await flags.rollouts.start(ref, { steps });
         const begun = processorTime();
         for (let day = 0; day < 7; day++) {
           clock.advance(DAY);
           await flags.runDue();
         }
         fastest = Math.min(fastest, processorTime() - begun);
-        expect((await flags.listRollouts()).items).toMatchObject([{ state: 'done', step: 6 }]);
+        expect(await percentage(flags)).toBe('100');
+        expect((await flags.rollouts.list()).items).toEqual([]);
         await flags.close();
       }
       expect(fastest).toBeLessThan(50);
     });
 
-    it('returns what a repeated id has started, as it is now, and refuses another use of the id', async () => {
+    it('returns what a repeated id has done, and refuses another use of the id', async () => {
       await node();
       const id = randomUUID();
-      await flags.startRollout(ref, STEPS, { id });
+      const started = await flags.rollouts.start(ref, STEPS, { id });
       clock.advance(DAY);
       await flags.runDue();
-      expect(await flags.startRollout(ref, STEPS, { id })).toMatchObject({ id, step: 1 });
+      expect(await flags.rollouts.start(ref, STEPS, { id })).toEqual(started);
       expect(await percentage(flags)).toBe('25');
-      await expectRefusal(flags, 'id_taken', () => flags.startRollout(ref, { steps: [{ rollout: 5 }] }, { id }));
-      await expectRefusal(flags, 'id_taken', () => flags.as('bob').startRollout(ref, STEPS, { id }));
+      const other = { steps: [{ percentage: 5 }] };
+      await expectRefusal(flags, 'id_taken', () => flags.rollouts.start(ref, other, { id }));
+      await expectRefusal(flags, 'id_taken', () => flags.as('bob').rollouts.start(ref, STEPS, { id }));
+      const stop = randomUUID();
+      const stopped = await flags.rollouts.stop(ref, { rollback: true }, { id: stop });
+      await flags.rollouts.start(ref, STEPS);
+      expect(await flags.rollouts.stop(ref, { rollback: true }, { id: stop })).toEqual(stopped);
+      expect(await current()).toMatchObject({ state: 'running', step: 0 });
     });
 
-    it('is listed by state, project and flag, in pages', async () => {
+    it('is listed by state, project and flag, in pages, by the present project', async () => {
       await node();
-      const first = await flags.startRollout(ref, STEPS);
-      await flags.stopRollout(idOf(first));
-      clock.advance(MINUTE);
-      const second = await flags.startRollout(ref, STEPS);
-      await flags.createProject({ id: 'shop', name: 'Shop' });
-      const listed = async (query?: Parameters<Flags['listRollouts']>[0]) =>
-        (await flags.listRollouts(query)).items.map(({ id }) => id);
-      expect(await listed()).toEqual([first.id, second.id]);
-      expect(await listed({ state: 'ended' })).toEqual([first.id]);
-      expect(await listed({ state: 'running' })).toEqual([second.id]);
+      const other = await addGradual(flags, '1', 'banner');
+      await flags.rollouts.start(ref, STEPS);
+      await flags.rollouts.start(other, STEPS);
+      await flags.rollouts.pause(other);
+      const listed = async (query?: Parameters<typeof flags.rollouts.list>[0]) =>
+        (await flags.rollouts.list(query)).items.map(({ ref: { flag } }) => flag);
+      expect(await listed()).toEqual(['banner', 'checkout']);
+      expect(await listed({ state: 'running' })).toEqual(['checkout']);
+      expect(await listed({ state: 'paused', project: 'default' })).toEqual(['banner']);
       expect(await listed({ flag: 'other' })).toEqual([]);
       expect(await listed({ project: 'shop' })).toEqual([]);
-      await flags.moveFlag(CHECKOUT, { project: 'shop' });
-      expect(await listed({ project: 'shop', flag: 'checkout' })).toEqual([first.id, second.id]);
-      const page = await flags.listRollouts({}, { limit: 1 });
-      expect(page).toMatchObject({ items: [{ id: first.id }], next: first.id });
-      expect((await flags.listRollouts({}, { after: first.id })).items).toHaveLength(1);
+      const page = await flags.rollouts.list({}, { limit: 1 });
+      expect(page).toMatchObject({ items: [{ ref: other }], next: expect.any(String) });
+      const rest = await flags.rollouts.list({}, { limit: 1, after: page.next });
+      expect(rest).toEqual({ items: [expect.objectContaining({ ref })] });
+      await expectRefusal(flags, 'invalid_input', () => flags.rollouts.list({ state: 'done' } as never));
     });
 
-    it('is deleted 90 days after its end', async () => {
+    it('starts by a change set, which may start, advance and stop others', async () => {
       await node();
-      const { id } = await flags.startRollout(ref, STEPS);
-      await flags.stopRollout({ rollout: id });
-      clock.advance(90 * DAY);
-      await flags.runDue();
-      expect(await flags.getRollout({ rollout: id })).toMatchObject({ state: 'ended' });
+      const other = await addGradual(flags, '1', 'banner');
+      await flags.rollouts.start(other, STEPS);
+      const set = await flags.apply([
+        { op: 'startRollout', ref, input: { ...STEPS, guarded: true } },
+        { op: 'advanceRollout', ref },
+        { op: 'stopRollout', ref: other, input: { rollback: true } },
+      ]);
+      expect(set.events.map(({ type, flag }) => `${flag} ${type}`)).toEqual([
+        'checkout rollout-started',
+        'checkout strategy-updated',
+        'checkout rollout-stepped',
+        'checkout strategy-updated',
+        'banner rollout-ended',
+        'banner strategy-updated',
+      ]);
+      expect((await flags.rollouts.list()).items).toMatchObject([{ ref, guarded: true, step: 1, percentage: 25 }]);
+      await flags.undoChangeSet({ changeSet: `${set.id}` });
+      expect(await percentage(flags)).toBe('1');
+      expect((await flags.rollouts.list()).items).toEqual([]);
+    });
+
+    it('is shown as of a time, but evaluation, clients and exports know the percentage only', async () => {
+      await node();
+      await flags.rollouts.start(ref, STEPS);
+      const then = clock.text();
       clock.advance(DAY);
       await flags.runDue();
-      await expectRefusal(flags, 'rollout_not_found', () => flags.getRollout({ rollout: id }));
-      expect((await flags.listEvents({ type: 'rollout-ended' })).items).toHaveLength(1);
+      await flags.rollouts.stop(ref);
+      const past = await flags.asOf(then).getFlag(CHECKOUT);
+      const production = past.environments.find(({ name }) => name === 'production');
+      expect(production?.strategies).toMatchObject([{ parameters: { rollout: '5' }, rollout: { step: 0 } }]);
+      await flags.rollouts.start(ref, STEPS);
+      expect(JSON.stringify(flags.configuration({ environment: 'production' }))).not.toContain('guarded');
+      const { flags: [exported] = [] } = await flags.exportDefinitions();
+      expect(JSON.stringify(exported)).not.toContain('guarded');
+      expect(exported?.environments?.production?.strategies).toMatchObject([{ parameters: { rollout: '5' } }]);
     });
   });
 
   describe('a person', () => {
     it('pauses and resumes: the hold runs on, and one step follows', async () => {
       await node();
-      const rollout = await flags.startRollout(ref, STEPS);
-      const paused = await flags.pauseRollout(idOf(rollout), { actor: 'ada', reason: 'Errors', ifRevision: 1 });
-      expect(paused).toMatchObject({ state: 'paused', step: 0, failure: null, nextAt: clock.text(DAY) });
-      expect(await flags.pauseRollout(idOf(rollout))).toEqual(paused);
+      const { nextAt } = await flags.rollouts.start(ref, STEPS);
+      const { revision } = await flags.getFlag(CHECKOUT);
+      const paused = await flags.rollouts.pause(ref, { actor: 'ada', reason: 'Errors', ifRevision: revision });
+      expect(paused).toMatchObject({ state: 'paused', step: 0, failure: null, nextAt });
+      expect(await flags.rollouts.pause(ref)).toEqual(paused);
       const [event] = (await flags.listEvents({ limit: 1 })).items;
-      const data = { id: rollout.id, state: 'paused', failure: null };
-      expect(event).toMatchObject({ type: 'rollout-updated', data, actor: 'ada', reason: 'Errors' });
+      expect(event).toMatchObject({
+        type: 'rollout-paused',
+        actor: 'ada',
+        reason: 'Errors',
+        data: { rollout: { state: 'paused' } },
+        before: { rollout: { state: 'running' } },
+      });
       clock.advance(3 * DAY);
       expect(await round(flags)).toEqual([]);
-      const resumed = await flags.resumeRollout(idOf(rollout));
+      const resumed = await flags.rollouts.resume(ref);
       expect(resumed).toMatchObject({ state: 'running', step: 0 });
-      expect(await flags.resumeRollout(idOf(rollout))).toEqual(resumed);
+      expect(await flags.rollouts.resume(ref)).toEqual(resumed);
+      expect(await facts(flags, 1)).toEqual([['rollout-resumed']]);
       expect(await round(flags)).toEqual([['running', 1]]);
       expect(await round(flags)).toEqual([]);
     });
@@ -217,212 +267,52 @@ onEveryStorage((start, share) => {
     it('advances, once for each index, also a step that waits', async () => {
       await node();
       const steps = [
-        { rollout: 5, hold: null },
-        { rollout: 25, hold: DAY },
-        { rollout: 60, hold: null },
+        { percentage: 5, hold: null },
+        { percentage: 25, hold: DAY },
+        { percentage: 60, hold: null },
       ];
-      const rollout = await flags.startRollout(ref, { steps });
-      expect(rollout).toMatchObject({ state: 'waiting', nextAt: null });
+      expect(await flags.rollouts.start(ref, { steps })).toMatchObject({ state: 'waiting', nextAt: null });
       clock.advance(3 * DAY);
       expect(await round(flags)).toEqual([]);
-      const reached = await flags.advanceRollout(idOf(rollout), { step: 1 }, { actor: 'bob' });
+      const reached = await flags.rollouts.advance(ref, { step: 1 }, { actor: 'bob' });
       expect(reached).toMatchObject({ state: 'running', step: 1, since: clock.text(), nextAt: clock.text(DAY) });
-      expect((await flags.listEvents({ limit: 2 })).items).toMatchObject([{ actor: 'bob' }, { actor: 'bob' }]);
-      expect(await flags.advanceRollout(idOf(rollout), { step: 1 })).toEqual(reached);
-      const { details } = await expectRefusal(flags, 'invalid_input', () =>
-        flags.advanceRollout(idOf(rollout), { step: 3 }),
-      );
+      expect((await flags.listEvents({ limit: 2 })).items).toMatchObject([
+        { actor: 'bob' },
+        { actor: 'bob', data: expect.not.objectContaining({ early: true }) },
+      ]);
+      expect(await flags.rollouts.advance(ref, { step: 1 })).toEqual(reached);
+      const { details } = await expectRefusal(flags, 'invalid_input', () => flags.rollouts.advance(ref, { step: 3 }));
       const message = 'must be the next step, 2: a rollout takes one step at a time';
       expect(details).toEqual([{ message, path: '/step' }]);
-      await flags.pauseRollout(idOf(rollout));
-      expect(await flags.advanceRollout(idOf(rollout))).toMatchObject({ state: 'paused', step: 2 });
-      expect(await percentage(flags)).toBe('60');
-      expect(await flags.resumeRollout(idOf(rollout))).toMatchObject({ state: 'waiting' });
-      const done = await flags.advanceRollout(idOf(rollout), { step: 3 });
-      expect(done).toMatchObject({ state: 'done', step: 2, ended: null });
-      expect(await flags.advanceRollout(idOf(rollout), { step: 3 })).toEqual(done);
-      await expectRefusal(flags, 'rollout_not_active', () => flags.advanceRollout(idOf(rollout)));
-    });
-
-    it('tells each move with the state before it', async () => {
-      await node();
-      const first = await flags.startRollout(ref, STEPS);
-      clock.advance(DAY);
-      await round(flags);
-      await flags.pauseRollout(idOf(first));
-      await flags.resumeRollout(idOf(first));
-      await flags.stopRollout(idOf(first), { rollback: true });
-      const hour = { steps: [{ rollout: 100, hold: HOUR }] };
-      const second = await flags.startRollout(ref, hour);
-      await flags.stopRollout(idOf(second));
-      const third = await flags.startRollout(ref, hour);
-      clock.advance(HOUR);
-      await round(flags);
-      const { items } = await flags.listEvents({ limit: 100 });
-      const moves = items.filter(({ type }) => type.startsWith('rollout-')).toReversed();
-      expect(moves.map(({ type, before }) => [type, before])).toEqual([
-        ['rollout-started', null],
-        ['rollout-stepped', { id: first.id, state: 'running', step: 0 }],
-        ['rollout-updated', { id: first.id, state: 'running' }],
-        ['rollout-updated', { id: first.id, state: 'paused' }],
-        ['rollout-ended', { id: first.id, state: 'running' }],
-        ['rollout-started', null],
-        ['rollout-ended', { id: second.id, state: 'running' }],
-        ['rollout-started', null],
-        ['rollout-ended', { id: third.id, state: 'running' }],
+      await flags.rollouts.pause(ref);
+      expect(await flags.rollouts.advance(ref)).toMatchObject({ state: 'paused', step: 2, percentage: 60 });
+      expect((await flags.listEvents({ type: 'rollout-stepped', limit: 1 })).items).toMatchObject([
+        { data: { early: true } },
       ]);
-    });
-
-    it('cannot undo a set that changed only a rollout', async () => {
-      await node();
-      const rollout = await flags.startRollout(ref, STEPS);
-      await flags.pauseRollout(idOf(rollout));
-      const [event] = (await flags.listEvents({ limit: 1 })).items;
-      const undo = () => flags.undoChangeSet({ changeSet: `${event?.changeSet}` });
-      expect((await expectRefusal(flags, 'undo_conflict', undo)).message).toContain('only rollouts');
+      expect(await flags.rollouts.resume(ref)).toMatchObject({ state: 'waiting' });
+      expect(await flags.rollouts.advance(ref, { step: 3 })).toEqual({ ref, percentage: 60, nextAt: null });
+      expect(await facts(flags, 1)).toEqual([['rollout-ended', 'done']]);
+      await expectRefusal(flags, 'rollout_not_found', () => flags.rollouts.advance(ref));
     });
 
     it('stops: the percentage stays', async () => {
       await node();
-      const rollout = await flags.startRollout(ref, STEPS);
-      const stopped = await flags.stopRollout(idOf(rollout), {}, { reason: 'Enough' });
-      const ended = { reason: 'stopped', changeSet: null };
-      expect(stopped).toMatchObject({ state: 'ended', ended, endedAt: clock.text(), nextAt: null });
+      await flags.rollouts.start(ref, STEPS);
+      expect(await flags.rollouts.stop(ref, {}, { reason: 'Enough' })).toEqual({ ref, percentage: 5, nextAt: null });
+      expect(await facts(flags, 1)).toEqual([['rollout-ended', 'stopped']]);
       expect(await percentage(flags)).toBe('5');
-      expect(await flags.stopRollout(idOf(rollout))).toEqual(stopped);
-      for (const attempt of [
-        () => flags.stopRollout(idOf(rollout), { rollback: true }),
-        () => flags.pauseRollout(idOf(rollout)),
-        () => flags.resumeRollout(idOf(rollout)),
-      ]) {
-        expect((await expectRefusal(flags, 'rollout_not_active', attempt)).message).toContain('is ended');
-      }
       clock.advance(3 * DAY);
       expect(await round(flags)).toEqual([]);
     });
 
-    it.each(['1', 1, '01.50'])('stops with a rollback to exactly %j, which can be undone', async (original) => {
+    it.each(['1', 1, '01.50'])('stops with a rollback to exactly %j', async (original) => {
       await node({}, original);
-      const rollout = await flags.startRollout(ref, STEPS);
+      await flags.rollouts.start(ref, STEPS);
       clock.advance(DAY);
       await flags.runDue();
-      const back = await flags.stopRollout(idOf(rollout), { rollback: true });
-      expect(back).toMatchObject({ state: 'rolled-back', ended: { reason: 'stopped', changeSet: expect.any(String) } });
+      expect(await flags.rollouts.stop(ref, { rollback: true })).toEqual({ ref, percentage: 1, nextAt: null });
       expect(await percentage(flags)).toBe(original);
-      expect(await flags.stopRollout(idOf(rollout), { rollback: true })).toEqual(back);
-      const changeSet = `${back.ended?.changeSet}`;
-      expect((await flags.getChangeSet({ changeSet })).events).toMatchObject([
-        { type: 'strategy-updated', origin: `rollout/${rollout.id}` },
-        { type: 'rollout-ended', data: { state: 'rolled-back' } },
-      ]);
-      await flags.undoChangeSet({ changeSet });
-      expect(`${await percentage(flags)}`).toBe('25');
-      expect(await stateOf(rollout)).toBe('rolled-back');
-    });
-  });
-
-  describe('another change', () => {
-    /** Each, with the reason that the rollout tells. */
-    const CHANGES: Readonly<Record<string, readonly [string, () => Promise<unknown>]>> = {
-      'of the strategy': [
-        'strategy-changed',
-        () => flags.updateStrategy(ref, { name: 'flexibleRollout', parameters: { rollout: '5' }, title: 'x' }),
-      ],
-      'that removes the strategy': [
-        'strategy-changed',
-        async () => {
-          await flags.addStrategy(PRODUCTION, { name: 'default' });
-          await flags.removeStrategy(ref);
-        },
-      ],
-      'that switches the environment off': ['environment-switched', () => flags.disable(PRODUCTION)],
-      'that switches the environment off and on': [
-        'environment-switched',
-        async () => {
-          await flags.disable(PRODUCTION);
-          await flags.enable(PRODUCTION);
-        },
-      ],
-      'that archives the flag': ['flag-archived', () => flags.archiveFlag(CHECKOUT)],
-      'that moves the flag': [
-        'flag-moved',
-        async () => {
-          await flags.createProject({ id: 'shop', name: 'Shop' });
-          await flags.moveFlag(CHECKOUT, { project: 'shop' });
-        },
-      ],
-      'that deletes the flag': [
-        'flag-deleted',
-        async () => {
-          await flags.archiveFlag(CHECKOUT);
-          await flags.deleteFlag(CHECKOUT);
-        },
-      ],
-      'that undoes a step': [
-        'strategy-changed',
-        async () => {
-          const [event] = (await flags.listEvents({ type: 'rollout-started' })).items;
-          await flags.undoChangeSet({ changeSet: `${event?.changeSet}` });
-        },
-      ],
-    };
-
-    it.each(Object.keys(CHANGES))('%s ends it, with its id', async (name) => {
-      await node();
-      const rollout = await flags.startRollout(ref, STEPS);
-      const [given, change] = CHANGES[name] ?? [];
-      await change?.();
-      const left = /deletes|moves/.test(name) ? undefined : await percentage(flags);
-      const { items } = await flags.runDue();
-      // The archive comes first.
-      const reason = name.includes('deletes') ? 'flag-archived' : given;
-      expect(items).toMatchObject([{ id: rollout.id, state: 'ended', ended: { reason } }]);
-      const { ended } = await flags.getRollout(idOf(rollout));
-      const { events } = await flags.getChangeSet({ changeSet: `${ended?.changeSet}` });
-      expect(events.every(({ flag }) => flag === 'checkout')).toBe(true);
-      expect(events.length).toBeGreaterThan(0);
-      clock.advance(3 * DAY);
-      expect(await round(flags)).toEqual([]);
-      if (left !== undefined) expect(await percentage(flags)).toBe(left);
-    });
-
-    it('ends it also while it is paused or waits', async () => {
-      await node();
-      const rollout = await flags.startRollout(ref, { steps: [{ rollout: 5, hold: null }, { rollout: 100 }] });
-      await flags.pauseRollout(idOf(rollout));
-      await flags.disable(PRODUCTION);
-      expect(await round(flags)).toEqual([['ended', 0]]);
-    });
-
-    it('that matters nothing to it leaves it as it is', async () => {
-      await node();
-      const rollout = await flags.startRollout(ref, STEPS);
-      await flags.updateFlag(CHECKOUT, { description: 'changed', stale: true });
-      await flags.setVariants(CHECKOUT, [{ name: 'blue' }]);
-      await flags.addStrategy(DEVELOPMENT, { name: 'default' });
-      await flags.enable(DEVELOPMENT);
-      const other = await flags.addStrategy(PRODUCTION, { name: 'default' });
-      await flags.removeStrategy({ ...PRODUCTION, strategy: other.id });
-      expect(await round(flags)).toEqual([]);
-      clock.advance(DAY);
-      expect(await round(flags)).toEqual([['running', 1]]);
-      expect(await stateOf(rollout)).toBe('running');
-    });
-
-    it('refuses a step of a person, and ends the rollout', async () => {
-      await node();
-      for (const attempt of [
-        (one: Rollout) => flags.advanceRollout(idOf(one)),
-        (one: Rollout) => flags.stopRollout(idOf(one), { rollback: true }),
-      ]) {
-        const rollout = await flags.startRollout(ref, STEPS);
-        await flags.disable(PRODUCTION);
-        const error = await refusalOf(attempt(rollout));
-        expect(error).toMatchObject({ code: 'rollout_not_active' });
-        expect(error.message).toContain('environment-switched');
-        expect(await stateOf(rollout)).toBe('ended');
-        await flags.enable(PRODUCTION);
-      }
+      expect(await facts(flags, 2)).toEqual([['rollout-ended', 'rolled-back'], ['strategy-updated']]);
     });
   });
 
@@ -435,52 +325,57 @@ onEveryStorage((start, share) => {
       const disabled = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout', disabled: true });
       const off = await flags.addStrategy(DEVELOPMENT, { name: 'flexibleRollout' });
       const at = (strategy: string) => ({ ...PRODUCTION, strategy });
-      await expectRefused('invalid_input', () => flags.startRollout(at(plain.id), STEPS));
-      await expectRefused('environment_disabled', () => flags.startRollout(at(disabled.id), STEPS));
+      await expectRefused('invalid_input', () => flags.rollouts.start(at(plain.id), STEPS));
+      await expectRefused('environment_disabled', () => flags.rollouts.start(at(disabled.id), STEPS));
       await expectRefused('environment_disabled', () =>
-        flags.startRollout({ ...DEVELOPMENT, strategy: off.id }, STEPS),
+        flags.rollouts.start({ ...DEVELOPMENT, strategy: off.id }, STEPS),
       );
-      await expectRefused('strategy_not_found', () => flags.startRollout(at('none'), STEPS));
-      await expectRefused('flag_not_found', () => flags.startRollout({ ...ref, flag: 'none' }, STEPS));
-      await expectRefused('project_not_found', () => flags.startRollout({ ...ref, project: 'none' }, STEPS));
-      await expectRefused('environment_not_found', () => flags.startRollout({ ...ref, environment: 'none' }, STEPS));
-      await expectRefused('revision_mismatch', () => flags.startRollout(ref, STEPS, { ifRevision: 1 }));
+      await expectRefused('strategy_not_found', () => flags.rollouts.start(at('none'), STEPS));
+      await expectRefused('flag_not_found', () => flags.rollouts.start({ ...ref, flag: 'none' }, STEPS));
+      await expectRefused('project_not_found', () => flags.rollouts.start({ ...ref, project: 'none' }, STEPS));
+      await expectRefused('environment_not_found', () => flags.rollouts.start({ ...ref, environment: 'none' }, STEPS));
+      await expectRefused('revision_mismatch', () => flags.rollouts.start(ref, STEPS, { ifRevision: 1 }));
       for (const [path, steps] of Object.entries({
         '/steps': [],
-        '/steps/0/rollout': [{ rollout: 101 }],
-        '/steps/0/hold': [{ rollout: 1 }, { rollout: 2 }],
+        '/steps/0/percentage': [{ percentage: 101 }],
+        '/steps/0/hold': [{ percentage: 1 }, { percentage: 2 }],
         '/steps/1/hold': [
-          { rollout: 1, hold: 1 },
-          { rollout: 2, hold: 0.5 },
+          { percentage: 1, hold: 1 },
+          { percentage: 2, hold: 0.5 },
         ],
+        '/steps/1/percentage': [{ percentage: 1, hold: 1 }, { percentage: 2.5 }],
       })) {
-        const error = await expectRefused('invalid_input', () => flags.startRollout(ref, { steps }));
+        const error = await expectRefused('invalid_input', () => flags.rollouts.start(ref, { steps }));
         expect(error.details).toMatchObject([{ path }]);
       }
-      const many = Array.from({ length: 21 }, () => ({ rollout: 1, hold: 1 }));
-      await expectRefused('invalid_input', () => flags.startRollout(ref, { steps: many }));
-      await flags.startRollout(ref, STEPS);
-      await expectRefused('rollout_exists', () => flags.startRollout(ref, STEPS));
+      const many = Array.from({ length: 21 }, () => ({ percentage: 1, hold: 1 }));
+      await expectRefused('invalid_input', () => flags.rollouts.start(ref, { steps: many }));
+      await flags.rollouts.start(ref, STEPS);
+      await expectRefused('rollout_exists', () => flags.rollouts.start(ref, STEPS));
       await flags.archiveFlag(CHECKOUT);
-      await expectRefused('flag_archived', () => flags.startRollout(ref, STEPS));
+      await expectRefused('flag_archived', () => flags.rollouts.start(ref, STEPS));
     });
 
-    it('tells what is missing or ended', async () => {
+    it('names the change of a set that is refused', async () => {
       await node();
-      const none = { rollout: randomUUID() };
+      const changes = [{ op: 'enable', ref: PRODUCTION } as const, { op: 'startRollout', ref, input: {} } as never];
+      const { details } = await expectRefusal(flags, 'invalid_input', () => flags.apply(changes));
+      expect(details).toMatchObject([{ path: '/changes/1/input/steps' }]);
+    });
+
+    it('tells what is missing', async () => {
+      await node();
       for (const attempt of [
-        () => flags.getRollout(none),
-        () => flags.pauseRollout(none),
-        () => flags.resumeRollout(none),
-        () => flags.advanceRollout(none),
-        () => flags.stopRollout(none),
+        () => flags.rollouts.pause(ref),
+        () => flags.rollouts.resume(ref),
+        () => flags.rollouts.advance(ref),
+        () => flags.rollouts.stop(ref),
       ]) {
         await expectRefusal(flags, 'rollout_not_found', attempt);
       }
-      const rollout = await flags.startRollout(ref, STEPS);
-      await expectRefusal(flags, 'revision_mismatch', () => flags.pauseRollout(idOf(rollout), { ifRevision: 7 }));
-      const withId = { id: randomUUID(), reason: 'x' };
-      await expectRefusal(flags, 'invalid_input', () => flags.pauseRollout(idOf(rollout), withId));
+      await flags.rollouts.start(ref, STEPS);
+      await expectRefusal(flags, 'revision_mismatch', () => flags.rollouts.pause(ref, { ifRevision: 1 }));
+      await expectRefusal(flags, 'strategy_not_found', () => flags.rollouts.pause({ ...ref, strategy: 'none' }));
     });
 
     it('of `authorizeDue` pauses it, with the reason, and a person may go on', async () => {
@@ -492,32 +387,45 @@ onEveryStorage((start, share) => {
           return answer;
         },
       });
-      const rollout = await flags.as('ada').startRollout(ref, STEPS);
+      await flags.as('ada').rollouts.start(ref, STEPS);
       clock.advance(DAY);
       expect(await round(flags)).toEqual([['paused', 0]]);
       // A decision on the replica's copies is asked about again on the stored documents.
       for (const one of asked) expect(one).toEqual([{ name: 'ada' }, ['flag/checkout']]);
       expect(asked.length).toBeGreaterThan(0);
       const failure = { code: 'forbidden', message: 'authorizeDue refused the changes of ada.' };
-      expect(await flags.getRollout(idOf(rollout))).toMatchObject({ state: 'paused', failure });
+      expect(await current()).toMatchObject({ state: 'paused', failure });
+      const [event] = (await flags.listEvents({ limit: 1 })).items;
+      expect(event).toMatchObject({ type: 'rollout-paused', actor: 'system', origin: 'rollout' });
       expect(await percentage(flags)).toBe('5');
       expect(await round(flags)).toEqual([]);
       answer = true;
-      expect(await flags.resumeRollout(idOf(rollout))).toMatchObject({ state: 'running', failure: null });
+      expect(await flags.rollouts.resume(ref)).toMatchObject({ state: 'running', failure: null });
       expect(await round(flags)).toEqual([['running', 1]]);
+    });
+
+    it('of the author does not matter to its end', async () => {
+      await node({ authorizeDue: () => false });
+      const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
+      await flags.as(token).rollouts.start(ref, { steps: [{ percentage: 5 }] });
+      await flags.deleteToken({ token: token.id });
+      expect(await round(flags)).toEqual([['ended', undefined]]);
+      const [end] = (await flags.listEvents({ limit: 1 })).items;
+      expect(end).toMatchObject({ type: 'rollout-ended', actor: 'system', actorTokenId: null });
     });
 
     it('for the author’s token pauses it', async () => {
       await node();
       const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
-      const rollout = await flags.as(token).startRollout(ref, STEPS);
-      expect(rollout.author).toEqual({ name: 'ci', token: { id: token.id, kind: 'admin' } });
+      const { author } = await flags.as(token).rollouts.start(ref, STEPS);
+      expect(author).toEqual({ name: 'ci', token: { id: token.id, kind: 'admin' } });
       clock.advance(DAY);
       expect(await round(flags)).toEqual([['running', 1]]);
+      expect((await flags.listEvents({ limit: 1 })).items).toMatchObject([{ actor: 'ci', actorTokenId: token.id }]);
       await flags.deleteToken({ token: token.id });
       clock.advance(DAY);
       expect(await round(flags)).toEqual([['paused', 1]]);
-      expect(await flags.getRollout(idOf(rollout))).toMatchObject({ failure: { code: 'author_revoked' } });
+      expect(await current()).toMatchObject({ failure: { code: 'author_revoked' } });
     });
 
     it('of `authorize` sees the operation, and the change of the strategy', async () => {
@@ -529,30 +437,42 @@ onEveryStorage((start, share) => {
           if (seen.length > 4) throw new Error('no');
         },
       });
-      const rollout = await person.startRollout(ref, STEPS);
-      await person.advanceRollout(idOf(rollout));
+      await person.rollouts.start(ref, STEPS);
+      await person.rollouts.advance(ref);
       expect(seen).toEqual([
-        ['updateStrategy', 'strategy-updated'],
         ['startRollout', 'rollout-started'],
-        ['updateStrategy', 'strategy-updated'],
+        ['startRollout', 'strategy-updated'],
         ['advanceRollout', 'rollout-stepped'],
+        ['advanceRollout', 'strategy-updated'],
       ]);
-      await expect(person.pauseRollout(idOf(rollout))).rejects.toThrow('no');
-      expect(await stateOf(rollout)).toBe('running');
+      await expect(person.rollouts.pause(ref)).rejects.toThrow('no');
+      expect(await current()).toMatchObject({ state: 'running' });
+    });
+
+    it('says that nobody takes the steps', async () => {
+      await node({ runSchedules: false });
+      await expectRefusal(flags, 'due_disabled', () => flags.rollouts.start(ref, STEPS));
+      await expectRefusal(flags, 'due_disabled', () => flags.plan([{ op: 'startRollout', ref, input: STEPS }]));
     });
   });
 
   describe('two nodes', () => {
-    it('take each step once', async () => {
+    async function nodes(rollout?: string): Promise<readonly [Flags<string>, Flags<string>]> {
       const startShared = await share();
       const options = { now: clock.now, runSchedules: 'elsewhere' } as const;
-      const nodes = [await startShared(options), await startShared(options)] as const;
-      [flags] = nodes;
-      ref = await addGradual(flags);
-      await flags.startRollout(ref, STEPS);
+      const both = [await startShared(options), await startShared(options)] as const;
+      [flags] = both;
+      ref = await addGradual(flags, rollout);
+      return both;
+    }
+
+    it('take each step once', async () => {
+      const both = await nodes();
+      await flags.rollouts.start(ref, STEPS);
       for (const expected of ['25', '60', '100']) {
         clock.advance(DAY);
-        const moved = await Promise.all(nodes.map(round));
+        await both[1].refresh();
+        const moved = await Promise.all(both.map(round));
         expect(moved.flat()).toHaveLength(1);
         expect(await percentage(flags)).toBe(expected);
       }
@@ -560,39 +480,42 @@ onEveryStorage((start, share) => {
     });
 
     it('start one rollout of a strategy, also if it has the percentage already', async () => {
-      const startShared = await share();
-      const options = { now: clock.now, runSchedules: 'elsewhere' } as const;
-      const nodes = [await startShared(options), await startShared(options)] as const;
-      [flags] = nodes;
-      ref = await addGradual(flags, '5');
-      await nodes[1].refresh();
-      const started = await Promise.allSettled(nodes.map((one) => one.startRollout(ref, STEPS)));
+      const both = await nodes('5');
+      await both[1].refresh();
+      const started = await Promise.allSettled(both.map((one) => one.rollouts.start(ref, STEPS)));
       expect(started.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const rejected = started.find((one) => one.status === 'rejected');
       expect(rejected?.reason).toMatchObject({ code: 'rollout_exists' });
-      expect((await flags.listRollouts()).items).toHaveLength(1);
+      await flags.refresh();
+      expect((await flags.rollouts.list()).items).toHaveLength(1);
     });
 
-    it('end a rollout on the other node’s change', async () => {
-      const startShared = await share();
-      const options = { now: clock.now, runSchedules: 'elsewhere' } as const;
-      const [one, other] = [await startShared(options), await startShared(options)] as const;
-      flags = one;
-      ref = await addGradual(flags);
-      const rollout = await flags.startRollout(ref, STEPS);
+    it('leave alone what the other one has ended, also if the replica does not know it yet', async () => {
+      const [one, other] = await nodes();
+      await one.rollouts.start(ref, STEPS);
       await other.disable(PRODUCTION);
       await other.enable(PRODUCTION);
       clock.advance(DAY);
-      // Also if its replica does not know the change yet: the step compares the stored flag.
-      expect(await round(one)).toEqual([['ended', 0]]);
-      expect(await flags.getRollout(idOf(rollout))).toMatchObject({ ended: { reason: 'environment-switched' } });
+      expect(await round(one)).toEqual([]);
       expect(await percentage(flags)).toBe('5');
+      await one.refresh();
+      expect((await one.rollouts.list()).items).toEqual([]);
     });
-  });
 
-  it('is refused while schedules are off', async () => {
-    await node({ runSchedules: false });
-    await expectRefusal(flags, 'schedules_disabled', () => flags.startRollout(ref, STEPS));
-    expect(DEFAULT.project).toBe(ref.project);
+    it('take no step early that a slower clock has seen', async () => {
+      const startShared = await share();
+      const slow = settableClock(new Date(clock.now().getTime() - 5 * MINUTE).toISOString());
+      const one = await startShared({ now: clock.now, runSchedules: 'elsewhere' });
+      const other = await startShared({ now: slow.now, runSchedules: 'elsewhere' });
+      flags = one;
+      ref = await addGradual(one);
+      await one.rollouts.start(ref, STEPS);
+      await other.refresh();
+      clock.advance(DAY);
+      slow.advance(DAY);
+      expect(await round(other)).toEqual([]);
+      expect(await round(one)).toEqual([['running', 1]]);
+      expect(await round(other)).toEqual([]);
+    });
   });
 });

@@ -1,4 +1,4 @@
-import type { Change, Flags } from '../../src/index.js';
+import type { Change, Flags, StrategyRef } from '../../src/index.js';
 import type { ChangeRequestRef } from '../../src/types.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 
@@ -25,21 +25,13 @@ async function ownStrategy(flags: Flags) {
   return { ...STRATEGY_REF, strategy: (await flags.addStrategy(PRODUCTION, { name: 'default' })).id };
 }
 
-/** Starts a rollout of a new strategy. Returns its id. */
-async function activeRollout(flags: Flags): Promise<string> {
+/** Starts a rollout of a new strategy. */
+async function activeRollout(flags: Flags): Promise<StrategyRef> {
   const { id } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout', sortOrder: 1 });
   await flags.enable(PRODUCTION);
-  const { id: rollout } = await flags.startRollout(
-    { ...PRODUCTION, strategy: id },
-    { steps: [{ rollout: 5, hold: null }] },
-  );
-  return rollout;
-}
-
-async function stoppedRollout(flags: Flags): Promise<{ readonly rollout: string }> {
-  const rollout = await activeRollout(flags);
-  await flags.stopRollout({ rollout });
-  return { rollout };
+  const ref = { ...PRODUCTION, strategy: id };
+  await flags.rollouts.start(ref, { steps: [{ percentage: 5, hold: null }] });
+  return ref;
 }
 
 /** A request that needs the approval of one person. */
@@ -146,35 +138,36 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: { environments: { nowhere: { required: 1 } } },
     take: (flags, input) => flags.approvalPolicy.set(input),
   },
-  startRollout: {
+  'rollouts.start': {
     input: {
       steps: [
-        { rollout: 5, hold: 1000 },
-        { rollout: 100, hold: null },
+        { percentage: 5, hold: 1000 },
+        { percentage: 100, hold: null },
       ],
       guarded: false,
     },
     async take(flags, input) {
-      const { rollout } = await stoppedRollout(flags);
-      const { ref } = await flags.getRollout({ rollout });
-      return flags.stopRollout({ rollout: (await flags.startRollout(ref, input)).id });
+      const ref = await activeRollout(flags);
+      await flags.rollouts.stop(ref);
+      await flags.rollouts.start(ref, input);
+      return flags.rollouts.stop(ref);
     },
   },
-  pauseRollout: {
-    input: { reason: 'x', ifRevision: [2, 1] },
-    take: async (flags, input) => flags.pauseRollout({ rollout: await activeRollout(flags) }, input),
+  'rollouts.pause': {
+    input: { reason: 'x', ifRevision: [5, 1] },
+    take: async (flags, input) => flags.rollouts.pause(await activeRollout(flags), input),
   },
-  resumeRollout: {
-    input: { reason: 'x', ifRevision: [2, 1] },
-    take: async (flags, input) => flags.resumeRollout({ rollout: await activeRollout(flags) }, input),
+  'rollouts.resume': {
+    input: { reason: 'x', ifRevision: [5, 1] },
+    take: async (flags, input) => flags.rollouts.resume(await activeRollout(flags), input),
   },
-  advanceRollout: {
+  'rollouts.advance': {
     input: { step: 1 },
-    take: async (flags, input) => flags.advanceRollout({ rollout: await activeRollout(flags) }, input),
+    take: async (flags, input) => flags.rollouts.advance(await activeRollout(flags), input),
   },
-  stopRollout: {
+  'rollouts.stop': {
     input: { rollback: true },
-    take: async (flags, input) => flags.stopRollout({ rollout: await activeRollout(flags) }, input),
+    take: async (flags, input) => flags.rollouts.stop(await activeRollout(flags), input),
   },
   'changeRequests.create': {
     input: { changes: CHANGES, reason: 'x', ifUnchanged: true, expiresAt: new Date(Date.now() + 60_000).toISOString() },
@@ -203,7 +196,10 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: { flag: 'checkout', state: 'open' },
     take: (flags, input) => flags.changeRequests.list(input),
   },
-  listRollouts: { input: { flag: 'checkout', state: 'running' }, take: (flags, input) => flags.listRollouts(input) },
+  'rollouts.list': {
+    input: { flag: 'checkout', state: 'running' },
+    take: (flags, input) => flags.rollouts.list(input),
+  },
   registerApplication: {
     input: { application: 'web', strategies: ['default'] },
     take: (flags, input) => flags.registerApplication(input),

@@ -137,7 +137,7 @@ describe('the operations under test', () => {
   it('include all that have input', async () => {
     const flags = await createFlags<string>({ storage: memoryStorage() });
     const withoutInput =
-      /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|planUndo|status|refresh|get\w+|list\w+|count\w+|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyTokens?|changeMemberRole|asOf|runDue|(changeRequests|approvalPolicy)\.get)$/;
+      /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|planUndo|status|refresh|get\w+|list\w+|count\w+|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyTokens?|changeMemberRole|asOf|runDue|(changeRequests|approvalPolicy)\.get|rollouts\.list)$/;
     const operations = [...methodsOf(flags).keys()].filter((name) => !withoutInput.test(name));
     expect(operations.filter((name) => !(name in TAKERS))).toEqual([]);
     await flags.close();

@@ -6,7 +6,6 @@ import { dependencyEdges } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.kind.js';
-import { rolloutDocuments } from '../../src/rollouts/rollout.kind.js';
 import { segmentRegistries } from '../../src/segments/segment.js';
 import { segmentDocuments } from '../../src/segments/segment.kind.js';
 import type { Aggregate } from '../../src/storage/documents.js';
@@ -30,7 +29,6 @@ const KINDS = [
   segmentRegistries,
   consumerDocuments,
   requestDocuments,
-  rolloutDocuments,
   policyDocuments,
 ].map(({ kind }) => kind);
 

@@ -17,8 +17,11 @@ const SELECTED = [
   'changesets/repeated-ids',
   'flags/clone',
   'log/event-feed',
+  'rollouts/changes',
+  'rollouts/gate',
   'rollouts/guard',
   'rollouts/rollouts',
+  'rollouts/undo',
   'tokens/token-use',
 ];
 

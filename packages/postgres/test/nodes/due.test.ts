@@ -62,12 +62,13 @@ describe('what is due on PostgreSQL', () => {
       await runDespite(acting, cut);
       expect((await flags.changeRequests.get({ changeRequest: id })).state).toBe('applied');
 
-      const { id: rollout } = await flags.startRollout(ref, STEPS);
+      await flags.rollouts.start(ref, STEPS);
       clock.advance(DAY);
       await runDespite(acting, cut);
-      expect(await flags.getRollout({ rollout })).toMatchObject({ state: 'running', step: 1 });
+      await flags.refresh();
+      expect((await flags.rollouts.list()).items).toMatchObject([{ state: 'running', step: 1 }]);
       expect(await percentage(flags)).toBe('25');
-      await flags.stopRollout({ rollout });
+      await flags.rollouts.stop(ref);
 
       await flags.disable(later);
       await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });

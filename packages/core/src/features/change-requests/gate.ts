@@ -4,9 +4,9 @@ import type { ApprovalGate, DecidedSet } from '../../changesets/engine.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import { FlagsError } from '../../errors.js';
 import type { FlagEffect } from '../../flags/effect.decide.js';
+import type { FlagEvent } from '../../flags/flag.js';
 import { isFreeOfApproval } from '../../flags/review.js';
 import type { Replica } from '../../replica/replica.js';
-import type { RolloutEvent } from '../../rollouts/rollout.js';
 import type { FlagsStorage } from '../../storage/port.js';
 import type { NeededApproval } from './change-request.js';
 import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY, loweredBy, protectedBy } from './policy.js';
@@ -61,18 +61,19 @@ export function createApprovalGate({ storage, replica }: GateOptions): ApprovalG
     const environments = protectedBy(policy);
     if (environments.length === 0 && !next) return undefined;
     const states = statesOf(decided);
-    const started = startedIn(unit).filter(({ environment }) => environments.includes(environment));
+    const steps = stepsToApprove(unit).filter(({ environment }) => environments.includes(environment));
     let found: readonly FlagEffect[] = [];
-    if (environments.length > 0 && states.length + started.length > 0) {
+    if (environments.length > 0 && states.length > 0) {
       await refresh();
-      found = await findEffects(replica, states, [...environments].sort(compareCodePoints));
+      const scope = { environments: [...environments].sort(compareCodePoints), describesPlans: true };
+      found = await findEffects(replica, states, scope);
     }
     const isSeen = (ref: FlagPlace) => found.some((effect) => isSamePlace(effect, ref));
-    const effects = [...found, ...started.filter((ref) => !isSeen(ref)).map(toEffect)];
+    const effects = [...found, ...steps.filter((ref) => !isSeen(ref)).map(toEffect)];
     const guarded = effects.filter(
-      (effect) => !isFreeOfApproval(effect) || started.some((ref) => isSamePlace(effect, ref)),
+      (effect) => !isFreeOfApproval(effect) || steps.some((ref) => isSamePlace(effect, ref)),
     );
-    return { policy, next, lowered, states, effects, guarded };
+    return { policy, next, lowered, states, steps, effects, guarded };
   }
 
   return {
@@ -111,6 +112,7 @@ interface GuardedChange {
   /** The environments that lose approvals. */
   readonly lowered: ApprovalPolicy['environments'];
   readonly states: readonly PlannedState[];
+  readonly steps: readonly ApprovedStep[];
   readonly effects: readonly FlagEffect[];
   /** The effects that need approval. */
   readonly guarded: readonly FlagEffect[];
@@ -127,9 +129,9 @@ function approvalOf({ policy, lowered, guarded }: GuardedChange): NeededApproval
 /** Returns the SHA-256 of what a change does in protected environments. Without effects, it is that of an empty list. */
 function digestOf(replica: GateOptions['replica'], change: GuardedChange | undefined): Promise<string> {
   if (!change) return digestEffects(replica, [], []);
-  const { next, lowered, states, effects } = change;
+  const { next, lowered, states, steps, effects } = change;
   const lowers = Object.keys(lowered).length > 0;
-  return digestEffects(replica, states, effects, lowers ? [{ policy: { lowered, next } }] : []);
+  return digestEffects(replica, states, effects, [...steps, ...(lowers ? [{ policy: { lowered, next } }] : [])]);
 }
 
 type FlagPlace = Pick<FlagEffect, 'project' | 'flag' | 'environment'>;
@@ -138,10 +140,27 @@ function isSamePlace(one: FlagPlace, other: FlagPlace): boolean {
   return one.flag === other.flag && one.project === other.project && one.environment === other.environment;
 }
 
-/** Returns where a set starts rollouts. All their steps are approved with the start, even if that changes no percentage. */
-function startedIn({ events }: ChangeSetUnit): readonly FlagPlace[] {
-  return events.flatMap(({ event }) => {
-    return event.type === 'rollout-started' ? [(event as RolloutEvent & { type: 'rollout-started' }).data.ref] : [];
+/** A step that needs approval, whatever clients see of it now. */
+interface ApprovedStep extends FlagPlace {
+  readonly strategy: string;
+  /** The index of the step that the set reaches. */
+  readonly step: number;
+  readonly percentage: number | null;
+}
+
+/**
+ * Returns the steps of a set that need approval: the start of a rollout, because all its steps are approved with it, and a
+ * step before its hold is over.
+ */
+function stepsToApprove({ events }: ChangeSetUnit): readonly ApprovedStep[] {
+  return events.flatMap(({ subject, project, event }) => {
+    const { type, environment, data, before } = event as FlagEvent & { readonly environment?: string };
+    const isStart = type === 'rollout-started';
+    const isEarly = (type === 'rollout-stepped' || type === 'rollout-ended') && data.early;
+    if (!(isStart || isEarly) || environment === undefined) return [];
+    const place = { project: project ?? '', flag: subject.id, environment, strategy: data.strategy };
+    const { step, steps } = data.rollout ?? { step: before?.rollout.steps.length ?? 0, steps: [] };
+    return [{ ...place, step, percentage: steps[step]?.percentage ?? null }];
   });
 }
 
@@ -151,7 +170,7 @@ function toEffect({ project, flag, environment }: FlagPlace): FlagEffect {
 
 /** Whether clients may see the set: now, or in later steps of a rollout. */
 function isGuarded(unit: ChangeSetUnit): boolean {
-  return unit.hasWritten(isVisible) || startedIn(unit).length > 0;
+  return unit.hasWritten(isVisible);
 }
 
 function mayNeedApproval(unit: ChangeSetUnit): boolean {

@@ -16,7 +16,10 @@ const SELECTED = [
   'flags/clone',
   'log/event-feed',
   'pages',
+  'rollouts/changes',
+  'rollouts/gate',
   'rollouts/rollouts',
+  'rollouts/undo',
   'tokens/token-use',
 ];
 

@@ -1,0 +1,240 @@
+import type { StrategyRef } from '../../base/common.types.js';
+import type { AuthorizeDue, PlannedSet } from '../../changesets/change-set.types.js';
+import type { SetContext, SharedEngine } from '../../changesets/engine.js';
+import { actorOf, type PreparedChange, type UnitOfWork } from '../../engine/engine.js';
+import { isFlagsError } from '../../errors.js';
+import type { FlagEvent, FlagState } from '../../flags/flag.js';
+import { flagDocuments } from '../../flags/flag.kind.js';
+import type { StrategyRollout } from '../../flags/rollout.types.js';
+import * as rules from '../../flags/rollouts.decide.js';
+import { isStorageError, refusalOf } from '../../kernel/due/host.js';
+import { OVERDUE } from '../../kernel/due/runner.js';
+import type { DueCounts, DueSource } from '../../kernel/due/source.js';
+import { askDue, assertAuthor } from '../../tokens/author.js';
+import { RolloutGuards } from './guard.js';
+import { createPool } from './pool.js';
+import { byTime, type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';
+import type { EndedRollout, Rollout, RolloutGuard } from './rollout.types.js';
+
+/** Questions to the guard at the same time, and commits. A hanging guard keeps one place. */
+const AT_ONCE = 16;
+/** A step whose flag changes while the host is asked is asked about so often. */
+const ATTEMPTS = 3;
+
+interface DueStepsOptions {
+  readonly guard: RolloutGuard | undefined;
+  readonly authorizeDue: AuthorizeDue | undefined;
+  /** The actor of what nobody asked for: an end, a pause after a refusal, and the guard's rollback. */
+  readonly actor: string;
+}
+
+type Moved = Rollout | EndedRollout;
+type Decide = (flag: FlagState, at: string) => readonly FlagEvent[];
+
+/** A change of a rollout that nobody has called for. */
+interface Stepping {
+  readonly decide: Decide;
+  readonly context?: Partial<SetContext>;
+  /** Called for a decision that is not empty, in the commit. */
+  readonly check?: ((unit: UnitOfWork) => Promise<void>) | undefined;
+  readonly ifRevision?: number | undefined;
+}
+
+/**
+ * Takes the steps of rollouts that are due, in the order of time. All nodes may try: a step is one commit, which expects the
+ * revision of the flag, and is decided by the step that this node has seen in memory.
+ */
+export class DueSteps implements DueSource<Moved> {
+  readonly name = 'rollouts';
+  readonly isConcurrent = true;
+  private readonly guards: RolloutGuards | undefined;
+  private readonly askInTurn = createPool(AT_ONCE);
+  private readonly commitInTurn = createPool(AT_ONCE);
+  /** What is under way, by key: a guard may take ten seconds. */
+  private readonly underWay = new Map<string, Promise<Moved | undefined>>();
+  /** Steps that were due and are left for a later poll, by key: the guard holds them, or they were not possible. */
+  private left = new Map<string, number>();
+  /** Rollouts whose error was reported, so that it is reported once. */
+  private readonly reported = new Set<string>();
+
+  constructor(
+    /** Called after the construction: the engine contains the runner. */
+    private readonly engineOf: () => SharedEngine,
+    private readonly rolling: RollingFlags,
+    private readonly options: DueStepsOptions,
+  ) {
+    this.guards = options.guard && new RolloutGuards(options.guard, engineOf);
+  }
+
+  nextAt(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const known of this.rolling.all()) {
+      if (known.nextAt < next && this.isPending(known) && this.left.get(known.key) !== known.nextAt)
+        next = known.nextAt;
+    }
+    return next;
+  }
+
+  counts(now: number): DueCounts {
+    let [pending, overdue, unguarded] = [0, 0, 0];
+    for (const known of this.rolling.all()) {
+      const { guarded, state } = known.rollout;
+      if (state === 'paused') continue;
+      if (guarded && !this.guards) unguarded += 1;
+      if (state !== 'running') continue;
+      pending += 1;
+      // What the guard holds back is not late.
+      if (this.isPending(known) && known.nextAt < now - OVERDUE && !(this.guards && this.left.has(known.key)))
+        overdue += 1;
+    }
+    return { pending, overdue, unguarded };
+  }
+
+  async run(now: number): Promise<readonly Moved[]> {
+    const found = [...this.rolling.all()];
+    const keys = new Set(found.map(({ key }) => key));
+    this.guards?.keep(keys);
+    for (const key of this.left.keys()) if (!keys.has(key)) this.left.delete(key);
+    let hasFailed = false;
+    const start = (known: KnownRollout) =>
+      this.move(known, now, () => hasFailed).catch((error: unknown) => {
+        this.report(known, error);
+        if (isStorageError(error)) hasFailed = true;
+        return undefined;
+      });
+    const candidates = found.filter((known) => this.underWay.has(known.key) || this.isCandidate(known, now));
+    const moved = await Promise.all(
+      candidates.sort(byTime).map((known) => this.underWay.get(known.key) ?? this.track(known, start)),
+    );
+    return moved.flatMap((one) => one ?? []);
+  }
+
+  private track(
+    known: KnownRollout,
+    start: (known: KnownRollout) => Promise<Moved | undefined>,
+  ): Promise<Moved | undefined> {
+    const { key } = known;
+    const moving = start(known).finally(() => this.underWay.delete(key));
+    this.underWay.set(key, moving);
+    return moving;
+  }
+
+  /** Whether this process takes the next step at its time. */
+  private isPending({ rollout: { state, guarded } }: KnownRollout): boolean {
+    return state === 'running' && (this.guards !== undefined || !guarded);
+  }
+
+  private isCandidate(known: KnownRollout, now: number): boolean {
+    return this.guards ? this.guards.isTimeFor(known, now) : this.isPending(known) && known.nextAt <= now;
+  }
+
+  /** Resolves to the rollout if it has moved. */
+  private async move(known: KnownRollout, now: number, hasFailed: () => boolean): Promise<Moved | undefined> {
+    const { closing } = this.engineOf().lifetime;
+    const isOver = () => hasFailed() || closing.aborted;
+    const { guards } = this;
+    const answer = guards ? await this.askInTurn(() => (isOver() ? 'hold' : guards.ask(known, now))) : 'go';
+    const isDue = known.rollout.state === 'running' && known.nextAt <= now;
+    if (isDue) this.left.set(known.key, known.nextAt);
+    if (isOver() || answer === 'hold' || (answer === 'go' && !isDue)) return undefined;
+    try {
+      const moved = await (answer === 'rollback' ? this.rollBack(known) : this.takeStep(known, isOver));
+      this.reported.delete(known.key);
+      return moved;
+    } catch (error) {
+      guards?.forget(known.key);
+      throw error;
+    }
+  }
+
+  /** Takes a step, or pauses the rollout if the step is refused. */
+  private async takeStep({ rollout }: KnownRollout, isOver: () => boolean): Promise<Moved | undefined> {
+    const { ref, author, steps, step } = rollout;
+    const decide: Decide = (flag, at) => rules.takeDueStep(flag, ref, { seen: rollout, at });
+    // The end changes nothing for clients, so nobody is asked.
+    if (step === steps.length - 1) return this.commit(ref, { decide });
+    const context = actorOf(author);
+    const stepping = { decide, context, check: this.checkOf(author) };
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const ifRevision = await this.askAuthorized(ref, stepping, author);
+        if (isOver()) return undefined;
+        try {
+          return await this.commit(ref, { ...stepping, ifRevision });
+        } catch (error) {
+          if (!isFlagsError(error) || error.code !== 'revision_mismatch') throw error;
+          // The flag has changed since the host was asked. At last the next poll asks.
+          if (attempt === ATTEMPTS) return undefined;
+        }
+      }
+    } catch (error) {
+      const failure = refusalOf(error);
+      if (!failure) throw error;
+      return this.commit(ref, { decide: (flag) => rules.pauseRefused(flag, ref, { seen: rollout, failure }) });
+    }
+  }
+
+  private checkOf(author: StrategyRollout['author']): Stepping['check'] {
+    return (unit) => assertAuthor(unit, { author, what: 'rollout' }, this.engineOf().now());
+  }
+
+  /**
+   * Asks the host before the commit: other changes would wait for its answer otherwise. Resolves to the revision of the flag
+   * that it was asked about; undefined if there is no such option.
+   */
+  private async askAuthorized(
+    ref: StrategyRef,
+    { context, ...stepping }: Stepping,
+    author: StrategyRollout['author'],
+  ): Promise<number | undefined> {
+    const { authorizeDue } = this.options;
+    if (!authorizeDue) return undefined;
+    const engine = this.engineOf();
+    const set = {
+      ...this.contextWith(context),
+      authorize: (planned: PlannedSet) => askDue(engine, { authorizeDue, author, what: 'rollout' }, planned),
+    };
+    const change = this.prepare(ref, stepping);
+    const { unit } = await this.askInTurn(() => engine.writer.plan([change], set));
+    return (await unit.stored(change.subject))?.revision;
+  }
+
+  /** Asks neither for the author's token nor `due.authorize`. */
+  private rollBack({ rollout }: KnownRollout): Promise<Moved | undefined> {
+    const { ref } = rollout;
+    const reason = `The guard rolled back the rollout of the strategy ${ref.strategy} of ${ref.flag} in ${ref.environment}.`;
+    return this.commit(ref, { decide: (flag) => rules.rollBackByGuard(flag, ref, rollout), context: { reason } });
+  }
+
+  private commit(ref: StrategyRef, { context, ...stepping }: Stepping): Promise<Moved | undefined> {
+    return this.commitInTurn(async () => {
+      const { writer } = this.engineOf();
+      const { id, documents } = await writer.run([this.prepare(ref, stepping)], this.contextWith(context));
+      const flag = id === null ? undefined : (await documents?.read(flagDocuments, ref.flag))?.state;
+      return flag && toRollout(flag, ref);
+    });
+  }
+
+  private contextWith(context: Partial<SetContext> | undefined): SetContext {
+    return { actor: this.options.actor, origin: 'rollout', ...context };
+  }
+
+  private prepare({ flag: name }: StrategyRef, { decide, check, ifRevision }: Stepping): PreparedChange {
+    return {
+      subject: { kind: flagDocuments.kind, id: name },
+      ifRevision,
+      async decide(unit, { at }) {
+        const flag = (await unit.read(flagDocuments, name))?.state;
+        const events = flag ? decide(flag, at) : [];
+        if (events.length > 0) await check?.(unit);
+        await unit.apply(flagDocuments, name, events);
+      },
+      result: () => undefined,
+    };
+  }
+
+  private report({ key }: KnownRollout, error: unknown): void {
+    if (!this.reported.has(key)) this.engineOf().onError(error);
+    this.reported.add(key);
+  }
+}

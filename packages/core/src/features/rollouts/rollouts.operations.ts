@@ -1,0 +1,133 @@
+import { compareCodePoints } from '../../base/collections.js';
+import type { ListPage, PageQuery, StrategyRef } from '../../base/common.types.js';
+import { assertEnvironment } from '../../base/environments.js';
+import { copyJson } from '../../base/json.js';
+import { LIMITS } from '../../base/limits.js';
+import { pageBounds, takePage } from '../../base/pages.js';
+import { assertText, invalidInput } from '../../base/validator.js';
+import { authorOf, type Engine, type PreparedChange, type SetAuthor, type UnitOfWork } from '../../engine/engine.js';
+import { operation, STRATEGY } from '../../engine/operation.js';
+import { FlagsError } from '../../errors.js';
+import type { FlagEvent, FlagState } from '../../flags/flag.js';
+import { findFlag, flagDocuments, throwFlagNotFound } from '../../flags/flag.kind.js';
+import type { RolloutStep } from '../../flags/rollout.types.js';
+import * as rules from '../../flags/rollouts.decide.js';
+import type { DueMode } from '../../kernel/due/runner.js';
+import { type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';
+import { validateRolloutQuery } from './rollout.schema.js';
+import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, StopOptions } from './rollout.types.js';
+
+/** What operations on rollouts need beside the rest of the engine. */
+export interface RolloutEngine extends Engine {
+  readonly due: { readonly mode: DueMode };
+  readonly rolling: RollingFlags;
+}
+
+type Decide = (flag: FlagState, unit: UnitOfWork, by: SetAuthor) => readonly FlagEvent[];
+
+/** Prepares a change of a rollout. It changes no reference to another document. */
+function changeRollout(engine: Engine, ref: StrategyRef, decide: Decide): PreparedChange<Rollout | EndedRollout> {
+  return {
+    subject: { kind: flagDocuments.kind, id: ref.flag },
+    async decide(unit, by) {
+      assertEnvironment(engine, ref.environment);
+      assertText('strategy', ref.strategy);
+      const { state } = await findFlag(unit.read, ref);
+      await unit.apply(flagDocuments, state.name, decide(state, unit, by));
+    },
+    result: async ({ read }) =>
+      toRollout((await read(flagDocuments, ref.flag))?.state ?? throwFlagNotFound(ref.flag), ref),
+  };
+}
+
+function startRollout(engine: RolloutEngine, ref: StrategyRef, input: NewRollout): PreparedChange<Rollout> {
+  if (engine.due.mode === false) throw dueDisabled();
+  const { steps, guarded = false } = input;
+  const started = { steps: steps.map(toStep), guarded };
+  return changeRollout(engine, ref, (flag, unit, by) => {
+    const events = rules.startRollout(flag, ref, started, { author: authorOf(by), at: by.at });
+    assertRoom(engine, unit);
+    return events;
+  }) as PreparedChange<Rollout>;
+}
+
+function toStep({ percentage, hold = 0 }: NewRollout['steps'][number]): RolloutStep {
+  return { percentage, hold };
+}
+
+/** Otherwise the host would accept what nobody does. */
+function dueDisabled(): FlagsError {
+  const message =
+    'This process accepts no times: open the flags with runSchedules: true, or with runSchedules: "elsewhere" if another ' +
+    'process does what is due.';
+  return new FlagsError('due_disabled', message);
+}
+
+/** Counts in memory: processes may exceed the limit together. */
+function assertRoom({ rolling }: RolloutEngine, unit: UnitOfWork): void {
+  if (rolling.countWith(unit.written(flagDocuments)) < LIMITS.activeRollouts) return;
+  const message = `would be one too many: at most ${LIMITS.activeRollouts} strategies may roll out. Stop some`;
+  throw invalidInput([{ message, path: '' }]);
+}
+
+function pauseRollout(engine: Engine, ref: StrategyRef): PreparedChange<Rollout> {
+  return changeRollout(engine, ref, (flag) => rules.pauseRollout(flag, ref)) as PreparedChange<Rollout>;
+}
+
+function resumeRollout(engine: Engine, ref: StrategyRef): PreparedChange<Rollout> {
+  return changeRollout(engine, ref, (flag) => rules.resumeRollout(flag, ref)) as PreparedChange<Rollout>;
+}
+
+function advanceRollout(
+  engine: Engine,
+  ref: StrategyRef,
+  { step }: AdvanceOptions = {},
+): PreparedChange<Rollout | EndedRollout> {
+  return changeRollout(engine, ref, (flag, _, { at }) => rules.advanceRollout(flag, ref, { step, at }));
+}
+
+function stopRollout(
+  engine: Engine,
+  ref: StrategyRef,
+  { rollback = false }: StopOptions = {},
+): PreparedChange<EndedRollout> {
+  return changeRollout(engine, ref, (flag) => rules.stopRollout(flag, ref, rollback)) as PreparedChange<EndedRollout>;
+}
+
+export const rolloutOperations = {
+  startRollout: operation({ ref: STRATEGY, input: 'newRollout', prepare: startRollout }),
+  pauseRollout: operation({ ref: STRATEGY, prepare: pauseRollout }),
+  resumeRollout: operation({ ref: STRATEGY, prepare: resumeRollout }),
+  advanceRollout: operation({ ref: STRATEGY, input: 'rolloutAdvance', isInputOptional: true, prepare: advanceRollout }),
+  stopRollout: operation({ ref: STRATEGY, input: 'rolloutStop', isInputOptional: true, prepare: stopRollout }),
+};
+
+/** Decides whether the caller may read a rollout. */
+export type CanReadRollout = (rollout: Rollout) => Promise<boolean>;
+
+/** Lists rollouts from memory, by flag, environment and strategy. */
+export async function listRollouts(
+  { rolling }: Pick<RolloutEngine, 'rolling'>,
+  query: RolloutQuery = {},
+  { page, canRead }: { readonly page?: PageQuery | undefined; readonly canRead?: CanReadRollout } = {},
+): Promise<ListPage<Rollout>> {
+  const { state, project, flag } = validateRolloutQuery(query);
+  const bounds = pageBounds(page);
+  const { after } = bounds;
+  const isSelected = ({ key, rollout: { ref, ...rollout } }: KnownRollout) =>
+    (flag ?? ref.flag) === ref.flag &&
+    (project ?? ref.project) === ref.project &&
+    (state ?? rollout.state) === rollout.state &&
+    (after === undefined || compareCodePoints(key, after) > 0);
+  const selected = [...rolling.all()].filter(isSelected).sort((one, other) => compareCodePoints(one.key, other.key));
+
+  async function* readable(): AsyncGenerator<KnownRollout> {
+    for (const known of selected) if (!canRead || (await canRead(known.rollout))) yield known;
+  }
+  const found = await takePage(readable(), bounds, {
+    cursorOf: ({ key }) => key,
+    sizeOf: ({ rollout }) => JSON.stringify(rollout).length,
+  });
+  // Callers may change what they get.
+  return { ...found, items: found.items.map(({ rollout }) => copyJson(rollout) as Rollout) };
+}

@@ -1,0 +1,88 @@
+import { isObject } from '../base/json.js';
+import { shareOf } from '../evaluation/strategies.js';
+
+/*
+ * Words for rollouts. The consumers, the admin page and the command line share them.
+ */
+
+interface RolloutWords {
+  readonly steps: readonly { readonly percentage: number }[];
+  readonly step: number;
+  readonly guarded: boolean;
+  readonly startedFrom: { readonly value?: unknown } | null;
+  readonly failure: { readonly message: string } | null;
+}
+
+/** Says what a rollout does: "5 %, 25 %, 100 %, guarded". */
+export function describeSteps({ steps, guarded }: Pick<RolloutWords, 'steps' | 'guarded'>): string {
+  return [...steps.map(({ percentage }) => `${percentage} %`), ...(guarded ? ['guarded'] : [])].join(', ');
+}
+
+/** Whether a value is a rollout. */
+export function isRollout(value: unknown): value is RolloutWords {
+  return isObject(value) && Array.isArray(value.steps) && typeof value.step === 'number' && 'guarded' in value;
+}
+
+interface RolloutFact {
+  readonly type: string;
+  readonly data: unknown;
+  readonly before: unknown;
+}
+
+/** Says in one sentence what an event of a rollout tells, with the percentage that it sets. Undefined for other events. */
+export function describeRolloutEvent({ type, data, before }: RolloutFact): string | undefined {
+  if (!type.startsWith('rollout-') || !isObject(data)) return undefined;
+  const was = isObject(before) ? before.rollout : undefined;
+  if (type === 'rollout-ended') return isRollout(was) ? describeEnd(data.reason, was) : undefined;
+  const { rollout } = data;
+  return isRollout(rollout) ? describeMove(type, rollout) : undefined;
+}
+
+function describeMove(type: string, rollout: RolloutWords): string | undefined {
+  const { steps, step, failure } = rollout;
+  switch (type) {
+    case 'rollout-started':
+      return `rolls out in steps: ${describeSteps(rollout)}`;
+    case 'rollout-stepped':
+      return `rollout at ${steps[step]?.percentage} %, step ${step + 1} of ${steps.length}`;
+    case 'rollout-paused':
+      return failure ? `rollout paused: ${failure.message}` : 'rollout paused';
+    case 'rollout-resumed':
+      return 'rollout resumed';
+    default:
+      return undefined;
+  }
+}
+
+function describeEnd(reason: unknown, { steps, step, startedFrom }: RolloutWords): string {
+  const back = `${shareOf(startedFrom?.value)} %`;
+  switch (reason) {
+    case 'done':
+      return `rollout done at ${steps[step]?.percentage} %`;
+    case 'stopped':
+      return `rollout stopped at ${steps[step]?.percentage} %`;
+    case 'rolled-back':
+      return `rollout rolled back to ${back}`;
+    case 'guard':
+      return `rollout rolled back to ${back} by the guard`;
+    default:
+      return 'rollout ended by this change';
+  }
+}
+
+interface PlannedChanges {
+  readonly id: string;
+  readonly events: readonly (RolloutFact & { readonly environment: string | null })[];
+}
+
+/** Returns the strategies whose rollouts planned changes would end, beside moves of the rollouts themselves. */
+export function rolloutsEndedBy(
+  documents: readonly PlannedChanges[],
+): readonly { readonly flag: string; readonly environment: string; readonly strategy: string }[] {
+  return documents.flatMap(({ id: flag, events }) =>
+    events.flatMap(({ type, environment, data }) => {
+      if (type !== 'rollout-ended' || environment === null || !isObject(data) || data.reason !== 'changed') return [];
+      return [{ flag, environment, strategy: String(data.strategy) }];
+    }),
+  );
+}

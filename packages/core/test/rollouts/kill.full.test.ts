@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { createFlags } from '../../src/index.js';
+import { sqliteStorage } from '../../src/sqlite.js';
+import { program } from '../storage/sqlite/child-program.js';
+import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { expectStepsOnce } from './kill-rounds.js';
+
+describe('the rollouts of three processes on one file', () => {
+  const directory = temporaryDirectory();
+  afterAll(() => directory.remove());
+
+  it('take each step once, in order and not early, while processes are killed, suspended and restarted', async () => {
+    const database = join(directory.path, 'flags.db');
+    const flags = await createFlags({
+      storage: sqliteStorage(database),
+      usage: { interval: 0 },
+      runSchedules: 'elsewhere',
+      onError: () => undefined,
+    });
+    const launch = program(join(__dirname, '../schedules/children/running.ts'), directory.path);
+    const start = () => launch(JSON.stringify({ database, ahead: 0 }));
+    await expectStepsOnce({ flags, start, nodes: 3, rollouts: 40 });
+    await flags.close();
+  }, 600_000);
+});
