@@ -157,7 +157,7 @@ function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
     async decide(unit) {
       const state = assertFound(await unit.read(flagDocuments, flag), ref);
       const kept = await possibleDependencies(unit, { source: state, name: flag });
-      await applyToFlag(unit, flag, lifecycle.reviveFlag(state, kept));
+      await applyToFlag(unit, { name: flag, before: state }, lifecycle.reviveFlag(state, kept));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag)),
   };
