@@ -80,7 +80,7 @@ describe('a host that does not answer `due.authorize`', () => {
     expect(host.asked).toEqual(['slow', 'quick 3']);
     host.answer('slow');
     // In the order of their ends.
-    expect((await due).items.map((item) => 'state' in item && [item.id, item.state])).toEqual([
+    expect((await due).items.map((item) => 'id' in item && [item.id, item.state])).toEqual([
       [third.id, 'applied'],
       [first.id, 'applied'],
       [second.id, 'applied'],

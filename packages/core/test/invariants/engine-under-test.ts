@@ -17,7 +17,7 @@ export async function engineOn(
     now: () => new Date(time++),
     newId: () => `id-${ids++}`,
     pollInterval: 0,
-    runSchedules: 'elsewhere',
+    due: { run: 'elsewhere' },
     ...options,
   });
 }

@@ -13,7 +13,7 @@ async function engineOn(storage: FlagsStorage) {
     now: () => new Date(Date.UTC(2026, 0, 1)),
     newId: () => `id-${ids++}`,
     pollInterval: 0,
-    runSchedules: 'elsewhere',
+    due: { run: 'elsewhere' },
   });
   const nextIdIs = (id: number) => {
     ids = id;

@@ -200,7 +200,7 @@ onEveryStorage((start) => {
 
   beforeEach(async () => {
     clock = settableClock();
-    flags = await start({ now: clock.now, runSchedules: 'elsewhere' });
+    flags = await start({ now: clock.now, due: { run: 'elsewhere' } });
     ref = await addGradual(flags);
     await flags.updateStrategy(ref, { ...CONTENT, parameters: { rollout: '1', groupId: 'a' } } as never);
     await flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: 'ada' } });

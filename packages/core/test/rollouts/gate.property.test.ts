@@ -120,7 +120,7 @@ describe.each(STORAGES)('a policy and rollouts on $name', ({ open }) => {
           await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout', parameters });
         }
         await flags.enable(PRODUCTION);
-        await flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+        await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
         for (const [index, one] of operations.entries()) {
           const before = await seenIn(flags);
           const code = await run(flags, clock, one).then(() => undefined, codeOf);

@@ -1,5 +1,5 @@
 import type { Change, Flags } from '../../src/index.js';
-import { ADA, ALAN, GRACE, LAUNCH, POLICY } from '../approvals/protected.js';
+import { ADA, ALAN, approve, LAUNCH, POLICY, type Requested } from '../change-requests/protected.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { expectRefusal } from '../refusal.js';
@@ -15,21 +15,21 @@ onEveryStorage((start) => {
   beforeEach(async () => {
     clock = settableClock();
     answer = 'go';
-    flags = await start({ now: clock.now, runSchedules: 'elsewhere', rolloutGuard: () => answer });
+    flags = await start({ now: clock.now, due: { run: 'elsewhere', guard: () => answer } });
     ref = await addGradual(flags);
   });
 
-  const protect = () => flags.setApprovalPolicy(POLICY);
+  const protect = () => flags.approvalPolicy.set(POLICY);
   const BYPASS = { bypassApproval: 'INC-42' };
   const expectNeeded = (attempt: () => Promise<unknown>) => expectRefusal(flags, 'approval_required', attempt);
 
   async function propose(...changes: readonly Change[]) {
-    const { id } = await flags.as(ADA).createProposal({ changes }, LAUNCH);
-    return { proposal: id };
+    const { id } = await flags.as(ADA).changeRequests.create(changes, LAUNCH);
+    return { changeRequest: id };
   }
 
-  const isCurrent = async (proposal: { readonly proposal: string }) =>
-    (await flags.getProposal(proposal)).approvals.every(({ current }) => current);
+  const isCurrent = async (proposed: Requested) =>
+    (await flags.changeRequests.get(proposed)).approvals.every(({ current }) => current);
 
   const withPercentage = (rollout: string, members: object = {}) =>
     ({
@@ -43,8 +43,8 @@ onEveryStorage((start) => {
       await protect();
       await expectNeeded(() => flags.rollouts.start(ref, STEPS));
       const proposed = await propose({ op: 'startRollout', ref, input: STEPS });
-      await flags.as(GRACE).approveProposal(proposed);
-      expect(await flags.as(ADA).applyProposal(proposed)).toMatchObject({ state: 'applied' });
+      await approve(flags, proposed);
+      expect(await flags.as(ADA).changeRequests.apply(proposed)).toMatchObject({ state: 'applied' });
       expect((await flags.rollouts.list()).items).toMatchObject([{ author: ADA, percentage: 5 }]);
       for (const [step, expected] of [
         [1, '25'],
@@ -86,8 +86,8 @@ onEveryStorage((start) => {
     it('by what applies a change set is attributed to the person who applies it', async () => {
       await protect();
       const proposed = await propose({ op: 'startRollout', ref, input: STEPS });
-      await flags.as(GRACE).approveProposal(proposed);
-      await flags.as(ALAN).applyProposal(proposed);
+      await approve(flags, proposed);
+      await flags.as(ALAN).changeRequests.apply(proposed);
       clock.advance(DAY);
       await flags.runDue();
       expect((await flags.listEvents({ type: 'rollout-stepped' })).items).toMatchObject([{ actor: ALAN.name }]);
@@ -185,11 +185,11 @@ onEveryStorage((start) => {
       await flags.rollouts.start(ref, STEPS);
       await protect();
       const proposed = await propose({ op: 'updateStrategy', ref: neighbour, input: withPercentage('9') });
-      await flags.as(GRACE).approveProposal(proposed);
+      await approve(flags, proposed);
       clock.advance(DAY);
       await flags.runDue();
       expect(await isCurrent(proposed)).toBe(true);
-      await flags.applyProposal(proposed);
+      await flags.changeRequests.apply(proposed);
       const shares = (await strategiesOf(flags)).map(({ parameters, rollout }) => [
         parameters?.rollout,
         rollout?.state,
@@ -208,7 +208,7 @@ onEveryStorage((start) => {
       await flags.rollouts.start(ref, STEPS);
       await protect();
       const proposed = await propose({ op: 'enable', ref: place });
-      await flags.as(GRACE).approveProposal(proposed);
+      await approve(flags, proposed);
       clock.advance(DAY);
       await flags.runDue();
       expect(await isCurrent(proposed)).toBe(true);
@@ -220,14 +220,14 @@ onEveryStorage((start) => {
       await flags.rollouts.start(ref, STEPS);
       await protect();
       const proposed = await propose({ op: 'advanceRollout', ref });
-      await flags.as(GRACE).approveProposal(proposed);
+      await approve(flags, proposed);
       expect(await isCurrent(proposed)).toBe(true);
       clock.advance(DAY);
       await flags.runDue();
       expect(await isCurrent(proposed)).toBe(false);
       const again = await propose({ op: 'advanceRollout', ref });
-      await flags.as(GRACE).approveProposal(again);
-      await flags.applyProposal(again);
+      await approve(flags, again);
+      await flags.changeRequests.apply(again);
       expect(await percentage(flags)).toBe('60');
     });
   });

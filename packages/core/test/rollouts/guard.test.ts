@@ -17,11 +17,13 @@ onEveryStorage((start, share) => {
   function guarding(): Omit<FlagsOptions, 'storage'> {
     return {
       now: clock.now,
-      runSchedules: 'elsewhere',
       onError: (error) => errors.push(error),
-      rolloutGuard: (rollout) => {
-        asked.push(rollout);
-        return answer(rollout) as GuardAnswer;
+      due: {
+        run: 'elsewhere',
+        guard: (rollout) => {
+          asked.push(rollout);
+          return answer(rollout) as GuardAnswer;
+        },
       },
     };
   }
@@ -182,7 +184,7 @@ onEveryStorage((start, share) => {
     expect(await round(flags)).toEqual([]);
   });
 
-  it('rolls back although the author is gone, and `authorizeDue` refuses', async () => {
+  it('rolls back although the author is gone, and `due.authorize` refuses', async () => {
     const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
     await flags.as(token).rollouts.start(ref, STEPS);
     await flags.deleteToken({ token: token.id });
@@ -216,7 +218,7 @@ onEveryStorage((start, share) => {
   it('rolls back in the middle of a race of two nodes, and nothing follows', async () => {
     const startShared = await share();
     const one = await startShared(guarding());
-    const other = await startShared({ ...guarding(), rolloutGuard: () => 'go' });
+    const other = await startShared({ ...guarding(), due: { run: 'elsewhere', guard: () => 'go' } });
     flags = one;
     ref = await addGradual(one);
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -278,7 +280,7 @@ onEveryStorage((start, share) => {
   it('is needed for a guarded rollout: a node without one never steps it', async () => {
     const startShared = await share();
     const guarded = await startShared(guarding());
-    const plain = await startShared({ now: clock.now, runSchedules: 'elsewhere' });
+    const plain = await startShared({ now: clock.now, due: { run: 'elsewhere' } });
     ref = await addGradual(guarded);
     await guarded.rollouts.start(ref, { ...STEPS, guarded: true });
     await plain.refresh();

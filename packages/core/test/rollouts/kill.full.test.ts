@@ -14,10 +14,10 @@ describe('the rollouts of three processes on one file', () => {
     const flags = await createFlags({
       storage: sqliteStorage(database),
       usage: { interval: 0 },
-      runSchedules: 'elsewhere',
+      due: { run: 'elsewhere' },
       onError: () => undefined,
     });
-    const launch = program(join(__dirname, '../schedules/children/running.ts'), directory.path);
+    const launch = program(join(__dirname, '../change-requests/children/running.ts'), directory.path);
     const start = () => launch(JSON.stringify({ database, ahead: 0 }));
     await expectStepsOnce({ flags, start, nodes: 3, rollouts: 40 });
     await flags.close();

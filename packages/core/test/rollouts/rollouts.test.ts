@@ -15,7 +15,7 @@ onEveryStorage((start, share) => {
 
   /** A node whose rollouts take their steps by the calls of the test. */
   async function node(options: Omit<FlagsOptions, 'storage'> = {}, rollout: string | number = '1'): Promise<void> {
-    flags = await start({ now: clock.now, runSchedules: 'elsewhere', ...options });
+    flags = await start({ now: clock.now, due: { run: 'elsewhere' }, ...options });
     ref = await addGradual(flags, rollout);
   }
 
@@ -378,13 +378,16 @@ onEveryStorage((start, share) => {
       await expectRefusal(flags, 'strategy_not_found', () => flags.rollouts.pause({ ...ref, strategy: 'none' }));
     });
 
-    it('of `authorizeDue` pauses it, with the reason, and a person may go on', async () => {
+    it('of `due.authorize` pauses it, with the reason, and a person may go on', async () => {
       let answer = false;
       const asked: unknown[] = [];
       await node({
-        authorizeDue: (author, { documents }) => {
-          asked.push([author, documents.map(({ kind, id }) => `${kind}/${id}`)]);
-          return answer;
+        due: {
+          run: 'elsewhere',
+          authorize: (author, { documents }) => {
+            asked.push([author, documents.map(({ kind, id }) => `${kind}/${id}`)]);
+            return answer;
+          },
         },
       });
       await flags.as('ada').rollouts.start(ref, STEPS);
@@ -393,7 +396,7 @@ onEveryStorage((start, share) => {
       // A decision on the replica's copies is asked about again on the stored documents.
       for (const one of asked) expect(one).toEqual([{ name: 'ada' }, ['flag/checkout']]);
       expect(asked.length).toBeGreaterThan(0);
-      const failure = { code: 'forbidden', message: 'authorizeDue refused the changes of ada.' };
+      const failure = { code: 'forbidden', message: 'due.authorize refused the changes of ada.' };
       expect(await current()).toMatchObject({ state: 'paused', failure });
       const [event] = (await flags.listEvents({ limit: 1 })).items;
       expect(event).toMatchObject({ type: 'rollout-paused', actor: 'system', origin: 'rollout' });
@@ -405,7 +408,7 @@ onEveryStorage((start, share) => {
     });
 
     it('of the author does not matter to its end', async () => {
-      await node({ authorizeDue: () => false });
+      await node({ due: { run: 'elsewhere', authorize: () => false } });
       const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
       await flags.as(token).rollouts.start(ref, { steps: [{ percentage: 5 }] });
       await flags.deleteToken({ token: token.id });
@@ -450,7 +453,7 @@ onEveryStorage((start, share) => {
     });
 
     it('says that nobody takes the steps', async () => {
-      await node({ runSchedules: false });
+      await node({ due: { run: false } });
       await expectRefusal(flags, 'due_disabled', () => flags.rollouts.start(ref, STEPS));
       await expectRefusal(flags, 'due_disabled', () => flags.plan([{ op: 'startRollout', ref, input: STEPS }]));
     });
@@ -459,7 +462,7 @@ onEveryStorage((start, share) => {
   describe('two nodes', () => {
     async function nodes(rollout?: string): Promise<readonly [Flags<string>, Flags<string>]> {
       const startShared = await share();
-      const options = { now: clock.now, runSchedules: 'elsewhere' } as const;
+      const options = { now: clock.now, due: { run: 'elsewhere' } } as const;
       const both = [await startShared(options), await startShared(options)] as const;
       [flags] = both;
       ref = await addGradual(flags, rollout);
@@ -505,8 +508,8 @@ onEveryStorage((start, share) => {
     it('take no step early that a slower clock has seen', async () => {
       const startShared = await share();
       const slow = settableClock(new Date(clock.now().getTime() - 5 * MINUTE).toISOString());
-      const one = await startShared({ now: clock.now, runSchedules: 'elsewhere' });
-      const other = await startShared({ now: slow.now, runSchedules: 'elsewhere' });
+      const one = await startShared({ now: clock.now, due: { run: 'elsewhere' } });
+      const other = await startShared({ now: slow.now, due: { run: 'elsewhere' } });
       flags = one;
       ref = await addGradual(one);
       await one.rollouts.start(ref, STEPS);

@@ -3,6 +3,7 @@ import type { ChangeEngine } from '../../src/changesets/engine.js';
 import { ENGINE } from '../../src/changesets/run-operation.js';
 import { DueSteps } from '../../src/features/rollouts/due-steps.js';
 import { createFlags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
+import type { DueMode } from '../../src/kernel/due/runner.js';
 import { faultyStorage } from '../../src/testing.js';
 import { withFakeTime } from '../fake-time.js';
 import { PRODUCTION } from '../references.js';
@@ -11,10 +12,10 @@ import { SILENT } from '../replica/silent.js';
 import { DAY, HOUR, MINUTE, SECOND, settableClock } from '../settable-clock.js';
 import { addGradual, percentage, round, STEPS } from './start.js';
 
-describe('a node with runSchedules: true', () => {
+describe('a node with due: { run: true }', () => {
   it('takes by itself the steps that are due, each at its time', () =>
     withFakeTime(async (pass) => {
-      const flags = await createFlags({ ...SILENT, storage: memoryStorage(), runSchedules: true });
+      const flags = await createFlags({ ...SILENT, storage: memoryStorage(), due: { run: true } });
       const ref = await addGradual(flags);
       const steps = [{ percentage: 5, hold: 100 }, { percentage: 25, hold: 100 }, { percentage: 100 }];
       await flags.rollouts.start(ref, { steps });
@@ -33,9 +34,9 @@ describe('a node with runSchedules: true', () => {
 
   it('takes the steps of a rollout that another node has started', async () => {
     const storage = memoryStorage();
-    const open = (runSchedules: boolean | 'elsewhere') => {
+    const open = (run: DueMode) => {
       const shared = { ...storage, close: async () => undefined };
-      return createFlags({ ...SILENT, storage: shared, pollInterval: 10, runSchedules });
+      return createFlags({ ...SILENT, storage: shared, pollInterval: 10, due: { run } });
     };
     const [one, other] = [await open(true), await open('elsewhere')];
     const ref = await addGradual(other);
@@ -50,21 +51,23 @@ describe('a node with runSchedules: true', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('carries schedules out while a guard hangs', async () => {
+  it('applies change requests while a guard hangs', async () => {
     const guard = jest.fn(() => new Promise<'go'>(() => undefined));
-    const options = { storage: memoryStorage(), runSchedules: true, rolloutGuard: guard } as const;
+    const options = { storage: memoryStorage(), due: { run: true, guard } } as const;
     const flags = await createFlags({ ...SILENT, ...options });
     const ref = await addGradual(flags);
     await flags.rollouts.start(ref, { steps: [{ percentage: 5, hold: 0 }, { percentage: 100 }] });
     await until(() => guard.mock.calls.length > 0);
-    const { id } = await flags.createSchedule([{ op: 'disable', ref: PRODUCTION }], { at: new Date().toISOString() });
-    await until(async () => (await flags.getSchedule({ schedule: id })).state === 'applied');
+    const { id } = await flags.changeRequests.create([{ op: 'disable', ref: PRODUCTION }], {
+      at: new Date().toISOString(),
+    });
+    await until(async () => (await flags.changeRequests.get({ changeRequest: id })).state === 'applied');
     expect(guard).toHaveBeenCalledTimes(1);
     await flags.close();
   });
 
   it('tells what waits, and which rollouts wait for another process with a guard', async () => {
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage(), runSchedules: true });
+    const flags = await createFlags({ ...SILENT, storage: memoryStorage(), due: { run: true } });
     const ref = await addGradual(flags);
     await flags.rollouts.start(ref, { steps: [{ percentage: 5, hold: 0 }, { percentage: 9 }], guarded: true });
     expect(flags.status().due).toEqual({ pending: 1, overdue: 0, unguarded: 1 });
@@ -88,7 +91,7 @@ describe('a node with runSchedules: true', () => {
         if (query.kind === 'flag') reads += 1;
         return storage.list(query);
       };
-      const flags = await createFlags({ ...SILENT, storage: { ...storage, get, list }, runSchedules: true });
+      const flags = await createFlags({ ...SILENT, storage: { ...storage, get, list }, due: { run: true } });
       await flags.rollouts.start(await addGradual(flags), STEPS);
       await jest.advanceTimersByTimeAsync(5 * SECOND);
       reads = 0;
@@ -112,14 +115,14 @@ describe('status', () => {
     clock.advance(1);
     expect(flags.status().due).toEqual({ pending: 1, overdue: 1, unguarded: 0 });
     await flags.close();
-    const off = await createFlags({ ...SILENT, storage: memoryStorage(), runSchedules: false });
+    const off = await createFlags({ ...SILENT, storage: memoryStorage(), due: { run: false } });
     expect(off.status()).not.toHaveProperty('due');
     await off.close();
   });
 
   it('does not call late what the guard holds', async () => {
     const clock = settableClock();
-    const options = { now: clock.now, rolloutGuard: () => 'hold' as const };
+    const options = { now: clock.now, due: { run: 'elsewhere', guard: () => 'hold' as const } as const };
     const flags = await createFlags({ ...SILENT, storage: memoryStorage(), ...options });
     await flags.rollouts.start(await addGradual(flags), STEPS);
     clock.advance(DAY + MINUTE);
@@ -153,7 +156,7 @@ describe('a failure', () => {
     const clock = settableClock();
     const faulty = faultyStorage(memoryStorage());
     const guard = jest.fn(() => 'go' as const);
-    const options = { now: clock.now, onError: () => undefined, rolloutGuard: guard };
+    const options = { now: clock.now, onError: () => undefined, due: { run: 'elsewhere', guard } as const };
     const flags = await createFlags({ ...SILENT, storage: faulty, ...options });
     await flags.rollouts.start(await addGradual(flags), STEPS);
     clock.advance(DAY);
@@ -165,16 +168,20 @@ describe('a failure', () => {
     await flags.close();
   });
 
-  it('of `authorizeDue` leaves it as it is too', async () => {
+  it('of `due.authorize` leaves it as it is too', async () => {
     const clock = settableClock();
     const errors: unknown[] = [];
     let answer: () => Promise<boolean> = () => Promise.reject(new Error('no users'));
-    const options = { now: clock.now, onError: (error: unknown) => errors.push(error), authorizeDue: () => answer() };
+    const options = {
+      now: clock.now,
+      onError: (error: unknown) => errors.push(error),
+      due: { run: 'elsewhere', authorize: () => answer() } as const,
+    };
     const flags = await createFlags({ ...SILENT, storage: memoryStorage(), ...options });
     await flags.rollouts.start(await addGradual(flags), STEPS);
     clock.advance(DAY);
     for (let turn = 0; turn < 3; turn++) expect(await round(flags)).toEqual([]);
-    expect(errors.map(String)).toEqual([expect.stringContaining('authorizeDue failed (Error: no users)')]);
+    expect(errors.map(String)).toEqual([expect.stringContaining('due.authorize failed (Error: no users)')]);
     answer = async () => true;
     expect(await round(flags)).toEqual([['running', 1]]);
     await flags.close();
@@ -185,7 +192,12 @@ it('steps, pauses and rolls back a flag near the limit of a document, which no e
   const clock = settableClock();
   let answer = false;
   const storage = memoryStorage();
-  const flags = await createFlags({ ...SILENT, storage, now: clock.now, authorizeDue: () => answer });
+  const flags = await createFlags({
+    ...SILENT,
+    storage,
+    now: clock.now,
+    due: { run: 'elsewhere', authorize: () => answer },
+  });
   const ref = await addGradual(flags);
   const filling = (length: number) => ({ name: 'userWithId', parameters: { userIds: 'x'.repeat(length) } }) as const;
   const bytes = async () =>
@@ -283,7 +295,7 @@ it('looks at 1,000 rollouts among 100,000 flags in less than a millisecond, with
   await flags.close();
 }, 120_000);
 
-it('asks `authorizeDue` beside the writer: a hanging answer delays no other step and no other change', async () => {
+it('asks `due.authorize` beside the writer: a hanging answer delays no other step and no other change', async () => {
   const clock = settableClock();
   let release: (answer: boolean) => void = () => undefined;
   const asked: string[] = [];
@@ -291,18 +303,21 @@ it('asks `authorizeDue` beside the writer: a hanging answer delays no other step
     ...SILENT,
     storage: memoryStorage(),
     now: clock.now,
-    authorizeDue(_, { documents }) {
-      asked.push(`${documents[0]?.id}`);
-      if (documents[0]?.id !== 'checkout') return true;
-      return new Promise<boolean>((resolve) => {
-        release = resolve;
-      });
+    due: {
+      run: 'elsewhere',
+      authorize(_, { documents }) {
+        asked.push(`${documents[0]?.id}`);
+        if (documents[0]?.id !== 'checkout') return true;
+        return new Promise<boolean>((resolve) => {
+          release = resolve;
+        });
+      },
     },
   });
   const ref = await addGradual(flags);
   await flags.rollouts.start(ref, STEPS);
   await flags.rollouts.start(await addGradual(flags, '1', 'other'), STEPS);
-  await flags.setApprovalPolicy({ environments: { development: { required: 1 } } });
+  await flags.approvalPolicy.set({ environments: { development: { required: 1 } } });
   clock.advance(DAY);
   const running = round(flags);
   await until(async () => asked.length === 2 && (await flags.rollouts.list({ flag: 'other' })).items[0]?.step === 1);

@@ -14,7 +14,7 @@ onEveryStorage((start) => {
   beforeEach(async () => {
     clock = settableClock();
     answer = 'go';
-    flags = await start({ now: clock.now, runSchedules: 'elsewhere', rolloutGuard: () => answer });
+    flags = await start({ now: clock.now, due: { run: 'elsewhere', guard: () => answer } });
     ref = await addGradual(flags);
   });
 

@@ -13,7 +13,7 @@ describe('the rollouts of four nodes', () => {
     const flags = await createFlags({
       storage: postgresStorage(database.url()),
       usage: { interval: 0 },
-      runSchedules: 'elsewhere',
+      due: { run: 'elsewhere' },
       onError: () => undefined,
     });
     const start = () => program.start(JSON.stringify({ url: database.url(), ahead: 0 }));
