@@ -116,14 +116,24 @@ function connectToServer(address: string, token: string | undefined): Connection
       ? 'refuses the token. Give another admin token: --token or FLAGS_TOKEN.'
       : 'requires a token. Give an admin token: --token or FLAGS_TOKEN.',
     fetch: async (path, init = {}) => {
+      const send = () => fetchInTime(`${base}${path}`, { ...init, headers: { ...init.headers, ...authorization } });
       try {
-        return await fetchInTime(`${base}${path}`, { ...init, headers: { ...init.headers, ...authorization } });
+        return await send().catch((error: unknown) => {
+          if (init.method === 'GET' && isClosed(error)) return send();
+          throw error;
+        });
       } catch (error) {
         throw new CommandError(`${base} cannot be reached (${reasonOf(error)}). Is the server running?`);
       }
     },
     close: async () => undefined,
   };
+}
+
+/** A server may close an idle connection in the moment in which a request is sent on it. */
+function isClosed(error: unknown): boolean {
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  return ['ECONNRESET', 'UND_ERR_SOCKET'].includes(String(Object(cause).code));
 }
 
 /** Sends a request to a server. The time also limits the reading of the body. */

@@ -419,6 +419,7 @@ describe('the reference tables in docs', () => {
     const settings = membersOf(source, 'export interface SqliteStorageSettings');
     expect(optionsAfter('## `sqliteStorage(path)`, `sqliteStorage(options)`')).toEqual([
       'path',
+      'driverFrom',
       'database',
       ...settings,
     ]);
