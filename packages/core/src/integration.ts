@@ -69,6 +69,7 @@ export type {
   SegmentExplanation,
   VariantExplanation,
 } from './evaluation/evaluation.types.js';
+export { withoutMapping } from './evaluation/ip-address.js';
 export { ProblemReporter } from './evaluation/problem.js';
 export { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from './evaluation/snapshot.js';
 // Built-in strategies, for forms
@@ -125,6 +126,7 @@ export {
   listReadableProposals,
   listReadableRollouts,
   listReadableSchedules,
+  loadDefinitions,
   projectOfSegment,
   type Revised,
   readBesideFlag,

@@ -18,6 +18,7 @@ import type {
   VariantDefinition,
 } from './definitions.types.js';
 import type { CustomStrategy } from './evaluation.types.js';
+import { patternsIn } from './pattern-bound.js';
 import { type EvaluationProblemCode, type ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
 import { unknownInStrategy } from './strategies.js';
@@ -46,6 +47,9 @@ class FlagCompilation {
   /** The weight of the strategies within the limit. */
   weight = 0;
   private tried = 0;
+  private patterns = 0;
+  /** The segments whose patterns are counted. */
+  private readonly counted = new Set<number>();
 
   constructor(
     private readonly parts: CompilationParts,
@@ -61,20 +65,30 @@ class FlagCompilation {
     const test = this.test(toText(definition.name, 'name of a strategy'), parameters);
     const unknown = unknownInStrategy(definition, [...this.parts.strategies.keys()]);
     const variants = this.strategyVariants(definition, parameters);
-    const isTooCostly = !this.admits(strategyWeight(definition, (id) => this.flag.segments.get(id)?.weight ?? 0));
+    const isTooCostly = !this.admits(definition);
     return new CompiledStrategy(definition, constraints, segments, test, variants, unknown, isTooCostly);
   }
 
-  /** Adds the weight of the next strategy. Returns whether all strategies until then are within the limit. */
-  private admits(weight: number): boolean {
-    this.tried += weight;
-    if (this.tried <= LIMITS.flagWeight) {
+  /** Adds the weight and the patterns of the next strategy. Returns whether all until then are within the limits. */
+  private admits(definition: StrategyDefinition): boolean {
+    const { segments } = this.flag;
+    this.tried += strategyWeight(definition, (id) => segments.get(id)?.weight ?? 0);
+    if (!definition.disabled) this.countPatterns(definition);
+    if (this.tried <= LIMITS.flagWeight && this.patterns <= LIMITS.patternsPerFlag) {
       this.weight = this.tried;
       return true;
     }
     const message = `Strategies of ${this.flag.name} do not hold: the regular expressions and lists of its strategies could take too long together. Use fewer or simpler ones.`;
     this.report('too_costly', message);
     return false;
+  }
+
+  private countPatterns({ constraints, segments }: StrategyDefinition): void {
+    this.patterns += patternsIn(constraints ?? []);
+    for (const id of segments ?? []) {
+      if (!this.counted.has(id)) this.patterns += this.flag.segments.get(id)?.patterns ?? 0;
+      this.counted.add(id);
+    }
   }
 
   /** Flag variants are hashed with the flag's name, and use the stickiness of the first variant. */

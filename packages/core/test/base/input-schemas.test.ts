@@ -65,9 +65,6 @@ describe('a constraint', () => {
   it('accepts a pattern for REGEX', () => {
     const constraint = { contextName: 'x', operator: 'REGEX' };
     expect(faultsOf(validate.strategy, constrained({ ...constraint, value: '^a+$' }))).toEqual([]);
-    expect(pathsOf(validate.strategy, constrained({ ...constraint, value: 'a'.repeat(1001) }))).toEqual([
-      '/constraints/1/value',
-    ]);
     expect(faultsOf(validate.strategy, constrained({ ...constraint, values: ['a'] }))).toEqual([
       { message: 'is required for REGEX', path: '/constraints/1/value' },
     ]);

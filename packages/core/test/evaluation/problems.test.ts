@@ -167,7 +167,7 @@ describe('a flag that cannot be read', () => {
     [withVariant({ overrides: 1 }), 'overrides of a variant must be an array'],
     [withOverride({ contextName: {}, values: [] }), 'contextName of an override must be text'],
     [withOverride({ contextName: 'a', values: 1 }), 'values of an override must be an array'],
-    [withOverride({ contextName: 'a', values: [{}] }), 'a value must be text'],
+    [withOverride({ contextName: 'a', values: [{}] }), 'values of an override must be text'],
     [withVariant({ weight: -1 }), 'weight of a variant must be a whole number from 0 to 1000000'],
     [withVariant({ weight: 1_000_001 }), 'weight of a variant must be a whole number from 0 to 1000000'],
     [broken({ dependencies: 1 }), 'dependencies must be an array'],
