@@ -21,7 +21,7 @@ import type { CustomStrategy } from './evaluation.types.js';
 import { patternsIn } from './pattern-bound.js';
 import { type EvaluationProblemCode, type ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
-import { unknownInStrategy } from './strategies.js';
+import { noEffectInStrategy, noEffectInVariants, unknownInStrategy } from './strategies.js';
 import { type FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants } from './variants.js';
 import { HASH, strategyWeight } from './weight.js';
@@ -64,6 +64,7 @@ class FlagCompilation {
     const parameters = definition.parameters ?? {};
     const test = this.test(toText(definition.name, 'name of a strategy'), parameters);
     const unknown = unknownInStrategy(definition, [...this.parts.strategies.keys()]);
+    for (const text of noEffectInStrategy(definition)) this.reportNoEffect(text);
     const variants = this.strategyVariants(definition, parameters);
     const isTooCostly = !this.admits(definition);
     return new CompiledStrategy(definition, constraints, segments, test, variants, unknown, isTooCostly);
@@ -95,6 +96,7 @@ class FlagCompilation {
   flagVariants({ variants }: FlagDefinition): CompiledVariants | undefined {
     const definitions = toList(variants, 'variants');
     const stickiness = toOptionalText(definitions[0]?.stickiness, 'stickiness') ?? 'default';
+    for (const text of noEffectInVariants(definitions)) this.reportNoEffect(text);
     return this.variants(definitions, this.flag.name, stickiness);
   }
 
@@ -145,6 +147,10 @@ class FlagCompilation {
         return false;
       }
     };
+  }
+
+  private reportNoEffect(text: string): void {
+    this.report('no_effect', `${this.flag.name}: ${text}.`);
   }
 
   private report(code: EvaluationProblemCode, message: string): void {

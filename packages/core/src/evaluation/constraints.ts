@@ -10,6 +10,7 @@ import { inAnyRange, parseRange } from './ip-address.js';
 import { isWithinPatternBound, patternsIn } from './pattern-bound.js';
 import { type EvaluationProblemCode, notices, type ProblemReporter, reasonOf } from './problem.js';
 import { isSemver, SemverBound } from './semver.js';
+import { noEffectInConstraint } from './strategies.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
 import { constraintsWeight } from './weight.js';
 
@@ -337,9 +338,11 @@ export function compileSegment(definition: SegmentDefinition, now: Now, problems
     const weight = constraintsWeight(definitions);
     const patterns = patternsIn(definitions);
     if (weight > LIMITS.flagWeight || patterns > LIMITS.patternsPerFlag) return rejectTooCostly(segment, problems);
-    const constraints = definitions.map((constraint) =>
-      compileConstraint(constraint, { now, problem: (code, message) => problems.report({ code, segment, message }) }),
-    );
+    const report = (code: EvaluationProblemCode, message: string) => problems.report({ code, segment, message });
+    const constraints = definitions.map((constraint) => compileConstraint(constraint, { now, problem: report }));
+    for (const text of definitions.flatMap(noEffectInConstraint)) {
+      report('no_effect', `The segment ${segment}: ${text}.`);
+    }
     return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), weight, patterns };
   } catch (error) {
     const message = `The segment ${segment} cannot be read and never holds: ${reasonOf(error)}.`;
