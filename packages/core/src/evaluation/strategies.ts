@@ -158,9 +158,14 @@ export function noEffectInStrategy({ name, parameters, constraints, variants }: 
   const isSticky = STRATEGIES.get(name)?.parameters.some((one) => one.name === 'stickiness');
   return [
     ...(isSticky ? misspeltStickiness(parameters?.stickiness).map((text) => `${text}: never on`) : []),
-    ...noEffectInVariants(variants ?? []),
-    ...new Set((constraints ?? []).flatMap((one) => noEffectInConstraint(Object(one)))),
+    ...noEffectInVariants(listIn(variants)),
+    ...new Set(listIn(constraints).flatMap((one) => noEffectInConstraint(Object(one)))),
   ];
+}
+
+/** Definitions of other services may have values of other types, which are reported elsewhere. */
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** Says what is wrong with the stickiness of variants, which is that of the first one. */

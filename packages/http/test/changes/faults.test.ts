@@ -1,4 +1,4 @@
-import type { Constraint, DefinedFlag, DefinedSegment, Definitions, Flags } from '@flags/core';
+import type { Constraint, DefinedFlag, Definitions, Flags, StrategyInput } from '@flags/core';
 import { loadDefinitions } from '@flags/core/integration';
 import request from 'supertest';
 import { createHostApp, FLAGS } from '../host-app.js';
@@ -90,8 +90,8 @@ afterEach(async () => {
 });
 
 describe.each(Object.entries(STRATEGIES))('%s in a strategy', (_, { path, name = 'default', ...row }) => {
-  const faulty = { name, ...row };
-  const fine = { name: 'default', title: 'fine' };
+  const faulty = { name, ...row } as StrategyInput;
+  const fine: StrategyInput = { name: 'default', title: 'fine' };
   const flag = (strategies: readonly object[]) =>
     ({ name: 'checkout', environments: { production: { enabled: true, strategies } } }) as unknown as DefinedFlag;
 
@@ -179,7 +179,7 @@ const withOverride = (value: string) => [
 ];
 
 function segmentRow(constraints: readonly Constraint[], path: string): PartRow {
-  const segment = (given: readonly Constraint[]): DefinedSegment => ({ id: 1, name: 'beta', constraints: given });
+  const segment = (given: readonly Constraint[]) => ({ id: 1, name: 'beta', constraints: given });
   return {
     stored: { segments: [segment(constraints)] },
     fine: { segments: [segment([])] },
@@ -282,7 +282,9 @@ describe.each(Object.entries(PARTS))('%s', (_, { stored, fine, path, own, bring,
     const before = await entry.flags.exportDefinitions();
     for (const attempt of bring(entry)) expect(await pathsOf(attempt)).toEqual([own]);
     expect(await pathsOf(() => entry.flags.importDefinitions({ version: 1, ...stored }))).toEqual([path]);
-    expect(await pathsOf(() => entry.send('post', '/api/admin/import', { definitions: { version: 1, ...stored } }))).toEqual([path]);
+    expect(
+      await pathsOf(() => entry.send('post', '/api/admin/import', { definitions: { version: 1, ...stored } })),
+    ).toEqual([path]);
     expect(await entry.flags.exportDefinitions()).toEqual(before);
   });
 
