@@ -7,7 +7,7 @@ import type { AdvanceOptions, NewRollout, NewRolloutStep, RolloutQuery, StopOpti
 const step: ObjectSchema<NewRolloutStep> = {
   type: 'object',
   properties: {
-    rollout: { type: 'number', minimum: 0, maximum: 100 },
+    rollout: { type: 'integer', minimum: 0, maximum: 100 },
     hold: { type: ['integer', 'null'], minimum: 0, maximum: LIMITS.rolloutHold },
   },
   required: ['rollout'],

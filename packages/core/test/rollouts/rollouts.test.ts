@@ -448,6 +448,10 @@ onEveryStorage((start, share) => {
       for (const [path, steps] of Object.entries({
         '/steps': [],
         '/steps/0/rollout': [{ rollout: 101 }],
+        '/steps/1/rollout': [
+          { rollout: 1, hold: 1 },
+          { rollout: 2.5, hold: 1 },
+        ],
         '/steps/0/hold': [{ rollout: 1 }, { rollout: 2 }],
         '/steps/1/hold': [
           { rollout: 1, hold: 1 },
