@@ -318,7 +318,7 @@ describe('handlers', () => {
         const context = { actor: `ada${forged}`, reason: forged };
         await flags.updateFlag(
           CHECKOUT,
-          { description: forged, owner: forged, labels: [forged.slice(0, 50)] },
+          { description: forged, owner: forged, labels: [forged.slice(0, 50).trim()] },
           context,
         );
         await flags.createSegment({ name: forged, constraints: [] }, context);
