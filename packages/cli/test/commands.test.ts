@@ -278,6 +278,13 @@ describe.each([
     expect((await flags('why', 'checkout', '--context', 'country=FR')).out).toBe(
       'checkout is off in production: no strategy matches\n  ✗ Gradual rollout 25 %\n    ✗ segment EU\n      ✗ country is one of DE, AT (FR)\n',
     );
+    const targeted = { name: 'default', segments: ['EU'], constraints: [{ ...constraints[0], values: ['DE'] }] };
+    const flag = { name: 'targeted', environments: { production: { enabled: true, strategies: [targeted] } } };
+    writeFileSync(document, JSON.stringify({ version: 1, flags: [flag] }));
+    await flags('apply', document, '--yes');
+    expect((await flags('why', 'targeted', '--context', 'country=FR')).out).toContain(
+      '\n  ✗ Users in EU with country DE\n',
+    );
   });
 
   also('creates, rotates and deletes tokens', async () => {
