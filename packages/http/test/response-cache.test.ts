@@ -162,7 +162,7 @@ describe('a cached reply', () => {
     const app = express().use('/one', router).use('/two', router);
     for (const mount of ['/one', '/two', '/one']) {
       const { headers } = await request(app).get(`${mount}${FLAGS}?limit=1`).expect(200);
-      const [, next = ''] = /^<(.*)>; rel="next"$/.exec(headers.link) ?? [];
+      const [, next = ''] = /^<(.*)>; rel="next"$/.exec(headers.link ?? '') ?? [];
       const { pathname, search } = new URL(next, `http://127.0.0.1${mount}${FLAGS}`);
       expect([pathname, search]).toEqual([`${mount}${FLAGS}`, '?limit=1&after=a']);
       const page = await request(app).get(`${pathname}${search}`).expect(200);
