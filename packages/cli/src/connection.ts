@@ -13,6 +13,7 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { postgresStorage } from '@flags/postgres';
 import { CommandError, EXIT, usageError } from './output.js';
+import { describeRefusal, textOf } from './refusal-words.js';
 
 /** The target of a command: a store that it opens itself, or a running server. */
 export interface Connection {
@@ -74,7 +75,7 @@ export function assertStore(store: string): void {
   throw usageError(
     isOfFile && file !== ''
       ? `A store in a file is named by its path alone: --store ${file}`
-      : `${scheme}: is no kind of store. Name a file by its path, or postgres://…, or the address of a server.`,
+      : `${scheme}: is not a kind of store. Name a file by its path, or postgres://…, or the address of a server.`,
   );
 }
 
@@ -472,32 +473,3 @@ function refusal(connection: Connection, { path, status, text }: Refused): Comma
   const isOfOptions = path !== '/import' && (code === 'invalid_input' || code === 'environment_not_found');
   return new ApiError(status, code, sentence, isOfOptions ? EXIT.usage : EXIT.failed);
 }
-
-/**
- * Describes a refusal once. The message repeats the first detail, and paths begin within the request of the command,
- * which its user does not see.
- */
-export function describeRefusal(message: string, details: readonly unknown[]): string {
-  const lines = details.map(describeDetail).filter((line) => line !== message && line !== '');
-  const head = message.startsWith(INVALID) && lines.length > 0 ? INVALID : message;
-  if (head === INVALID && lines.length === 1) return `${INVALID}: ${lines[0]?.replace(/\.$/, '')}.`;
-  return [head === INVALID ? `${INVALID}:` : head, ...lines].join('\n  ');
-}
-
-const INVALID = 'The input is not valid';
-
-function describeDetail(detail: unknown): string {
-  const { path, message } = Object(detail) as { readonly path?: unknown; readonly message?: unknown };
-  const place = textOf(path)
-    ?.replace(/^\/(changes\/\d+(\/input(\/\d+)?)?|environments\/\d+(?=\/name$))/, '')
-    .replace(/^\/([^/]*)$/, '$1');
-  return [place, textOf(message)].filter((part) => part).join(' ');
-}
-
-/** Returns a text of an error as one line. */
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value.slice(0, MAX_TEXT).replaceAll(/\s+/g, ' ') : undefined;
-}
-
-/** The maximum length of a text in an error. */
-const MAX_TEXT = 2_000;

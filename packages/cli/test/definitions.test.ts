@@ -263,8 +263,8 @@ export const schema = defineFlags(
     ['file:///data/x.db?mode=ro', 'named by its path alone: --store /data/x.db'],
     ['sqlite:x.db', 'named by its path alone: --store x.db'],
     ['sqlite://x.db', 'named by its path alone: --store x.db'],
-    ['mysql://localhost/flags', 'mysql: is no kind of store'],
-    ['localhost:4242', 'localhost: is no kind of store'],
+    ['mysql://localhost/flags', 'mysql: is not a kind of store'],
+    ['localhost:4242', 'localhost: is not a kind of store'],
   ])('makes no file of the name %s', async (store, sentence) => {
     for (const command of [['migrate'], ['list'], ['backup', path('copy.db')], ['serve', '--port', '0']]) {
       const { code, err } = await flagsCommand([...command, '--store', store]);
