@@ -68,10 +68,10 @@ export function assertStore(store: string): void {
   const [, scheme, path = ''] = /^([a-z][a-z\d+.-]+):(.*)$/i.exec(store) ?? [];
   if (scheme === undefined || isPostgres(store) || isAddress(store) || existsSync(store)) return;
   const isOfFile = /^(file|sqlite3?|better-sqlite3)$/i.test(scheme);
-  const file = path
+  const [file = ''] = path
     .replace(/^\/\/(?=\/)/, '')
     .replace(/^\/\//, '')
-    .replace(/\?.*$/, '');
+    .split('?', 1);
   throw usageError(
     isOfFile && file !== ''
       ? `A store in a file is named by its path alone: --store ${file}`
