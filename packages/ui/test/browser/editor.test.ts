@@ -181,7 +181,7 @@ describeInBrowser('the editor', () => {
         .getByRole('row', { name: /rollout/ })
         .getByRole('cell')
         .allTextContents(),
-    ).toEqual(expect.arrayContaining(['25', '30', '60']));
+    ).toEqual(expect.arrayContaining(['25 %', '30 %', '60 %']));
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByLabel('Theirs').check();
     await page.getByRole('button', { name: 'Continue with the result' }).click();
