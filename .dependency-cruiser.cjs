@@ -213,14 +213,14 @@ module.exports = {
     {
       name: 'evaluation-is-pure',
       comment:
-        'Evaluation knows types, limits and its own files: definitions in, answers out. Its operations bind it to the engine.',
+        'Evaluation knows types, limits, times and its own files: definitions in, answers out. Its operations bind it to the engine.',
       severity: 'error',
       from: { path: '^packages/core/src/evaluation/', pathNot: '\\.operations\\.ts$' },
       to: {
         pathNot: [
           '^packages/core/src/evaluation/',
           '\\.types\\.ts$',
-          '^packages/core/src/base/limits\\.ts$',
+          '^packages/core/src/base/(limits|primitives)\\.ts$',
           '/node_modules/(re2js|lru-cache)/',
         ],
       },
@@ -267,13 +267,13 @@ module.exports = {
     {
       name: 'cli-uses-published-entries',
       comment:
-        'The command line is a host: the engine, its drivers, the HTTP API and the admin page as they are published.',
+        'The command line is a host: the engine, its drivers, the HTTP API and the admin page as they are published. To plan, it loads definitions as they are stored, which hosts cannot.',
       severity: 'error',
       from: { path: '^packages/cli/src/' },
       to: {
         path: '^packages/(core|express|http|openfeature|opentelemetry|postgres|ui)/',
         pathNot:
-          '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|sqlite|types)|http/(src|dist|cjs)/replies)\\.(d\\.)?[jt]s$',
+          '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|integration|sqlite|types)|http/(src|dist|cjs)/replies)\\.(d\\.)?[jt]s$',
       },
     },
     {

@@ -13,6 +13,7 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { postgresStorage } from '@flags/postgres';
 import { CommandError, EXIT, usageError } from './output.js';
+import { describeRefusal, textOf } from './refusal-words.js';
 
 /** The target of a command: a store that it opens itself, or a running server. */
 export interface Connection {
@@ -67,14 +68,14 @@ export function assertStore(store: string): void {
   const [, scheme, path = ''] = /^([a-z][a-z\d+.-]+):(.*)$/i.exec(store) ?? [];
   if (scheme === undefined || isPostgres(store) || isAddress(store) || existsSync(store)) return;
   const isOfFile = /^(file|sqlite3?|better-sqlite3)$/i.test(scheme);
-  const file = path
+  const [file = ''] = path
     .replace(/^\/\/(?=\/)/, '')
     .replace(/^\/\//, '')
-    .replace(/\?.*$/, '');
+    .split('?', 1);
   throw usageError(
     isOfFile && file !== ''
       ? `A store in a file is named by its path alone: --store ${file}`
-      : `${scheme}: is no kind of store. Name a file by its path, or postgres://…, or the address of a server.`,
+      : `${scheme}: is not a kind of store. Name a file by its path, or postgres://…, or the address of a server.`,
   );
 }
 
@@ -116,14 +117,24 @@ function connectToServer(address: string, token: string | undefined): Connection
       ? 'refuses the token. Give another admin token: --token or FLAGS_TOKEN.'
       : 'requires a token. Give an admin token: --token or FLAGS_TOKEN.',
     fetch: async (path, init = {}) => {
+      const send = () => fetchInTime(`${base}${path}`, { ...init, headers: { ...init.headers, ...authorization } });
       try {
-        return await fetchInTime(`${base}${path}`, { ...init, headers: { ...init.headers, ...authorization } });
+        return await send().catch((error: unknown) => {
+          if (init.method === 'GET' && isClosed(error)) return send();
+          throw error;
+        });
       } catch (error) {
         throw new CommandError(`${base} cannot be reached (${reasonOf(error)}). Is the server running?`);
       }
     },
     close: async () => undefined,
   };
+}
+
+/** A server may close an idle connection in the moment in which a request is sent on it. */
+function isClosed(error: unknown): boolean {
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  return ['ECONNRESET', 'UND_ERR_SOCKET'].includes(String(Object(cause).code));
 }
 
 /** Sends a request to a server. The time also limits the reading of the body. */
@@ -462,32 +473,3 @@ function refusal(connection: Connection, { path, status, text }: Refused): Comma
   const isOfOptions = path !== '/import' && (code === 'invalid_input' || code === 'environment_not_found');
   return new ApiError(status, code, sentence, isOfOptions ? EXIT.usage : EXIT.failed);
 }
-
-/**
- * Describes a refusal once. The message repeats the first detail, and paths begin within the request of the command,
- * which its user does not see.
- */
-export function describeRefusal(message: string, details: readonly unknown[]): string {
-  const lines = details.map(describeDetail).filter((line) => line !== message && line !== '');
-  const head = message.startsWith(INVALID) && lines.length > 0 ? INVALID : message;
-  if (head === INVALID && lines.length === 1) return `${INVALID}: ${lines[0]?.replace(/\.$/, '')}.`;
-  return [head === INVALID ? `${INVALID}:` : head, ...lines].join('\n  ');
-}
-
-const INVALID = 'The input is not valid';
-
-function describeDetail(detail: unknown): string {
-  const { path, message } = Object(detail) as { readonly path?: unknown; readonly message?: unknown };
-  const place = textOf(path)
-    ?.replace(/^\/(changes\/\d+(\/input(\/\d+)?)?|environments\/\d+(?=\/name$))/, '')
-    .replace(/^\/([^/]*)$/, '$1');
-  return [place, textOf(message)].filter((part) => part).join(' ');
-}
-
-/** Returns a text of an error as one line. */
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value.slice(0, MAX_TEXT).replaceAll(/\s+/g, ' ') : undefined;
-}
-
-/** The maximum length of a text in an error. */
-const MAX_TEXT = 2_000;

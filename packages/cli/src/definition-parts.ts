@@ -9,6 +9,7 @@ import {
   LIMITS,
   memoryStorage,
 } from '@flags/core';
+import { loadDefinitions } from '@flags/core/integration';
 
 /** The parts of a document that is too large for one import, and what they change together. */
 export interface PlannedParts extends Required<Pick<ImportResult, 'differences' | 'effects'>> {
@@ -32,7 +33,7 @@ export async function planInParts(
 ): Promise<PlannedParts> {
   const flags = await createFlags({ ...options, storage: memoryStorage() });
   try {
-    for (const items of toParts(current, { version: 1 })) await importItems(flags, items);
+    for (const items of toParts(current, { version: 1 })) await loadItems(flags, items);
     await assertValid(flags, document);
     const planned: PlannedPart[] = [];
     for (const items of toParts(prune ? withPruned(document, current) : document, current)) {
@@ -58,6 +59,18 @@ async function assertValid(flags: Flags, document: Definitions): Promise<void> {
     await flags.importDefinitions(document, { dryRun: true });
   } catch (error) {
     if (isFlagsError(error) && error.code === 'invalid_input') throw error;
+  }
+}
+
+/** Loads stored items, or their halves if they are too large for one import. */
+async function loadItems(flags: Flags, items: readonly Item[]): Promise<void> {
+  try {
+    await loadDefinitions(flags, toDefinitions(items));
+  } catch (error) {
+    if (!isTooLarge(error) || items.length === 1) throw error;
+    const middle = Math.ceil(items.length / 2);
+    await loadItems(flags, items.slice(0, middle));
+    await loadItems(flags, items.slice(middle));
   }
 }
 

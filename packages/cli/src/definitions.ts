@@ -4,9 +4,10 @@ import { type Definitions, type ImportResult, isFlagsError } from '@flags/core';
 import type { ImportedDifference } from '@flags/core/types';
 import type { Session } from '@flags/http/wire';
 import { parse as parseYaml } from 'yaml';
-import { describeRefusal, reasonOf } from './connection.js';
+import { reasonOf } from './connection.js';
 import { isTooLarge, MAX_BODY, planInParts, sizeOf } from './definition-parts.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
+import { describeRefusal } from './refusal-words.js';
 import { confirmPlan, type Effects, type ShowChoices, showPlan } from './review.js';
 import type { CommandSession } from './session.js';
 

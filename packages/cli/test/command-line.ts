@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import { createFlagsApi, type FlagsApi, toNodeHandler } from '@flags/http';
+import { KEEP_IDLE } from '../../../test/idle-connections.js';
 import { run } from '../src/run.js';
 
 export interface Result {
@@ -87,7 +88,7 @@ export function runningServer(): () => RunningServer {
     const flags = await createFlags({ storage: memoryStorage(), runSchedules: 'elsewhere', usage: { interval: 0 } });
     const { secret } = await flags.createToken({ name: 'operator', kind: 'admin' });
     const api = createFlagsApi(flags, { auth: 'token' });
-    const server = createServer(toNodeHandler(api));
+    const server = createServer(KEEP_IDLE, toNodeHandler(api));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     parts = { url, flags, secret, api, server };

@@ -126,11 +126,18 @@ describe.each([
 
   also('names a strategy and a parameter that the host does not know, and applies them', async () => {
     const flags = await open();
+    const date = { contextName: 'trialEnd', operator: 'DATE_AFTER', value: '2999-01-01' };
     const strategies = [{ name: 'flexibleRolout' }, { name: 'flexibleRollout', parameters: { rolout: 50 } }];
+    const vain = [
+      { name: 'flexibleRollout', parameters: { rollout: 100, stickiness: 'USERID' } },
+      { name: 'default', constraints: [date] },
+    ];
     const document = path('misspelt.json');
     const misspelt = { name: 'misspelt', environments: { production: { enabled: true, strategies } } };
-    writeFileSync(document, JSON.stringify({ version: 1, flags: [misspelt] }));
+    const inVain = { name: 'vain', environments: { production: { enabled: true, strategies: vain } } };
+    writeFileSync(document, JSON.stringify({ version: 1, flags: [misspelt, inVain] }));
     const unknown = ['unknown here: never on', 'unknown parameter rolout'];
+    const noEffect = ['stickiness USERID instead of userId: never on', 'DATE_AFTER compares currentTime, not trialEnd'];
     const outputs = [
       await flags('plan', document),
       await flags('apply', document, '--yes'),
@@ -139,6 +146,11 @@ describe.each([
       await flags('why', 'misspelt'),
     ];
     for (const { out } of outputs) for (const text of unknown) expect(out).toContain(text);
+    const [planned, applied, listed] = outputs;
+    const explained = [await flags('show', 'vain'), await flags('why', 'vain')];
+    for (const one of [planned, applied, listed, ...explained]) {
+      for (const text of noEffect) expect(one?.out).toContain(text);
+    }
   });
 
   also('names the parent that a flag needs', async () => {
@@ -265,6 +277,13 @@ describe.each([
     expect((await flags('history', 'checkout')).out).toContain('production · strategy Gradual rollout 25 %, EU\n');
     expect((await flags('why', 'checkout', '--context', 'country=FR')).out).toBe(
       'checkout is off in production: no strategy matches\n  ✗ Gradual rollout 25 %\n    ✗ segment EU\n      ✗ country is one of DE, AT (FR)\n',
+    );
+    const targeted = { name: 'default', segments: ['EU'], constraints: [{ ...constraints[0], values: ['DE'] }] };
+    const flag = { name: 'targeted', environments: { production: { enabled: true, strategies: [targeted] } } };
+    writeFileSync(document, JSON.stringify({ version: 1, flags: [flag] }));
+    await flags('apply', document, '--yes');
+    expect((await flags('why', 'targeted', '--context', 'country=FR')).out).toContain(
+      '\n  ✗ Users in EU with country DE\n',
     );
   });
 

@@ -7,6 +7,7 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import Database from 'better-sqlite3';
 import { parse } from 'yaml';
 import { inFull } from '../../../test/extent.js';
+import { planInParts } from '../src/definition-parts.js';
 import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
 
 describe('definitions', () => {
@@ -262,8 +263,8 @@ export const schema = defineFlags(
     ['file:///data/x.db?mode=ro', 'named by its path alone: --store /data/x.db'],
     ['sqlite:x.db', 'named by its path alone: --store x.db'],
     ['sqlite://x.db', 'named by its path alone: --store x.db'],
-    ['mysql://localhost/flags', 'mysql: is no kind of store'],
-    ['localhost:4242', 'localhost: is no kind of store'],
+    ['mysql://localhost/flags', 'mysql: is not a kind of store'],
+    ['localhost:4242', 'localhost: is not a kind of store'],
   ])('makes no file of the name %s', async (store, sentence) => {
     for (const command of [['migrate'], ['list'], ['backup', path('copy.db')], ['serve', '--port', '0']]) {
       const { code, err } = await flagsCommand([...command, '--store', store]);
@@ -332,5 +333,24 @@ describe('stores that cannot be opened', () => {
     const { code, err } = await flagsCommand(['list', '--store', pathOf('other.db')]);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('do not exist') });
     expect(readFileSync(pathOf('other.db'))).toHaveLength(0);
+  });
+});
+
+describe('a plan in parts, on a copy of the store in memory', () => {
+  const constraints = [{ contextName: 'email', operator: 'STR_ENDS_WITH', values: ['.org', ' '] } as const];
+  const flag = (name: string, title: string) => ({
+    name,
+    environments: { production: { enabled: true, strategies: [{ name: 'default', title, constraints }] } },
+  });
+
+  it('loads the faults that the store has, and refuses new ones', async () => {
+    const current = { version: 1, flags: [flag('stored', 'old')] } as const;
+    const plan = (document: Definitions) => planInParts({}, current, { document, prune: false });
+    const { differences } = await plan({ version: 1, flags: [flag('stored', 'new')] });
+    expect(differences.map(({ id }) => id)).toEqual(['stored']);
+    await expect(plan({ version: 1, flags: [flag('stored', 'new'), flag('other', 'new')] })).rejects.toMatchObject({
+      code: 'invalid_input',
+      details: [{ path: '/flags/1/environments/production/strategies/0/constraints/0/values/1' }],
+    });
   });
 });

@@ -327,6 +327,27 @@ describe('errors', () => {
     );
   });
 
+  it('do not come from a connection that the server had closed: a read is sent again, once', async () => {
+    const seen: string[] = [];
+    let closed = 1;
+    const other = createServer((request, response) => {
+      seen.push(`${request.method}`);
+      if (seen.length <= closed) request.socket.destroy();
+      else response.setHeader('content-type', 'application/json').end('{"tokens":[]}');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const store = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    expect(await flagsCommand(['tokens', '--store', store])).toMatchObject({ code: 0, err: '' });
+    expect(seen.splice(0)).toEqual(['GET', 'GET']);
+    closed = 2;
+    expect(await errorOf('tokens', '--store', store)).toMatch(/^1 .*cannot be reached/);
+    expect(seen.splice(0)).toEqual(['GET', 'GET']);
+    expect(await errorOf('tokens', 'create', 'web', '--store', store)).toMatch(/^1 .*cannot be reached/);
+    expect(seen).toEqual(['POST']);
+    other.closeAllConnections();
+    await new Promise((resolve) => other.close(resolve));
+  });
+
   it('name a database that is down, without its password', async () => {
     const error = await errorOf('list', '--store', `postgres://ada:hunter2@${await closedAddress()}/flags`);
     expect(error).toMatch(
@@ -360,8 +381,9 @@ describe('errors', () => {
     expect(await onStore('lst')).toMatch(/^64 error: unknown command 'lst'/);
     expect(await onStore('list', '--colour')).toMatch(/^64 error: unknown option/);
     expect(await onStore('show')).toMatch(/^64 error: missing required argument/);
-    expect(await onStore('rollout', 'a', '101')).toBe('64 A rollout is a number from 0 to 100, not 101.');
-    expect(await onStore('rollout', 'a', 'half')).toBe('64 A rollout is a number from 0 to 100, not half.');
+    expect(await onStore('rollout', 'a', '101')).toBe('64 A rollout is a whole number from 0 to 100, not 101.');
+    expect(await onStore('rollout', 'a', 'half')).toBe('64 A rollout is a whole number from 0 to 100, not half.');
+    expect(await onStore('rollout', 'a', '0.5')).toBe('64 A rollout is a whole number from 0 to 100, not 0.5.');
     expect(await onStore('variants', 'a', 'red=30', 'blue=30')).toMatch(/^64 The weights are 60 % together/);
     expect(await onStore('variants', 'a', 'red=x')).toMatch(/^64 red=x: a weight is a percentage/);
     expect(await onStore('on', 'a', '--environment', 'prod')).toMatch(

@@ -6,7 +6,7 @@
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { printable, UNPRINTABLE } from './base/printable.js';
-export { ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
+export { noEffectInConstraint, ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
 export {
   defaultEnvironment,
   describeEffects,

@@ -66,6 +66,7 @@ export type {
   SegmentExplanation,
   VariantExplanation,
 } from './evaluation/evaluation.types.js';
+export { withoutMapping } from './evaluation/ip-address.js';
 export { ProblemReporter } from './evaluation/problem.js';
 export { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from './evaluation/snapshot.js';
 // Built-in strategies, for forms
@@ -124,6 +125,7 @@ export {
   issueTicket,
   listReadableChangeRequests,
   listReadableRollouts,
+  loadDefinitions,
   projectOfSegment,
   type Revised,
   readBesideFlag,

@@ -2,8 +2,9 @@ import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { type OperationName, operationOf, prepareOperation, type ResultOf } from './changesets/operations.js';
 import { type ChangeArguments, commitChange, commitPrepared, resultOf, run } from './changesets/run-operation.js';
-import type { Definitions, ExportQuery } from './definitions/definition.types.js';
+import type { Definitions, ExportQuery, ImportResult } from './definitions/definition.types.js';
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
+import { importDefinitions } from './definitions/import.operations.js';
 import type { Engine, PreparedChange } from './engine/engine.js';
 import { referredSegments } from './engine/references.js';
 import type { ChangeRequestQuery } from './features/change-requests/change-request.js';
@@ -58,6 +59,14 @@ export function issueTicket(flags: Flags, token: Token): Promise<string | undefi
 /** Resolves to the token of a ticket that is valid now; undefined for every other text. */
 export function verifyTicket(flags: Flags, ticket: string): Promise<Token | undefined> {
   return run(flags, { op: 'verifyTicket' }, (engine) => verifyTokenTicket(engine, ticket));
+}
+
+/**
+ * Loads definitions into an engine in memory, to plan a change of the store that they come from: with every fault that
+ * the store has, because only new ones are refused.
+ */
+export function loadDefinitions(flags: Flags, definitions: Definitions): Promise<ImportResult> {
+  return run(flags, { op: 'importDefinitions' }, (engine) => importDefinitions(engine, definitions, {}, false));
 }
 
 /** What a flag shows beside its document. */

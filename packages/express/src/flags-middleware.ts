@@ -1,5 +1,5 @@
 import type { ContextualFlags, EvaluationContext, Flags, FlagsSchema, TypedContext, TypedFlags } from '@flags/core';
-import { describeNonFlags, describeUnknownOption, type TypedChoice } from '@flags/core/integration';
+import { describeNonFlags, describeUnknownOption, type TypedChoice, withoutMapping } from '@flags/core/integration';
 import type { EnvironmentChoice } from '@flags/core/types';
 import type { NextFunction, Request, Response } from 'express';
 
@@ -14,6 +14,9 @@ export type FlagsMiddlewareOptions = EnvironmentChoice;
  *
  * All evaluations of a request use the configuration at the time when the request arrived. Mount the middleware after
  * the middleware that supplies the context, such as sessions. It performs no I/O. Concurrent requests are independent.
+ *
+ * `request.ip` of an IPv4 client is `::ffff:192.0.2.1` if the server listens on IPv6. As `remoteAddress`, it is the IPv4
+ * address.
  *
  * Import `@flags/express/request` once in your application to declare `request.flags` in TypeScript. Without this
  * import, the package does not extend the Express types.
@@ -59,8 +62,13 @@ export function flagsMiddleware(
   // Reports a missing environment at start-up instead of on each request.
   flags.forContext({}, options);
   return (request, _response, next) => {
-    const own: { flags: ContextualFlags } = { flags: flags.forContext(contextOf(request), options) };
+    const own: { flags: ContextualFlags } = { flags: flags.forContext(withPlainAddress(contextOf(request)), options) };
     Object.assign(request, own);
     next();
   };
+}
+
+function withPlainAddress(context: EvaluationContext): EvaluationContext {
+  const address = context?.remoteAddress;
+  return typeof address === 'string' ? { ...context, remoteAddress: withoutMapping(address) } : context;
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import request from 'supertest';
 import '../src/request.js';
@@ -23,6 +25,25 @@ describe('the middleware', () => {
       expect((await request(app).get('/').set('x-user', '7')).body).toBe(true);
       expect((await request(app).get('/').set('x-user', '8')).body).toBe(false);
       await flags.close();
+    });
+
+    it('has the IPv4 address of an IPv4 client of a server that listens on IPv6', async () => {
+      const { app, flags } = await createHostApp({ version });
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      await flags.addStrategy(PRODUCTION, { name: 'remoteAddress', parameters: { IPs: '127.0.0.0/8' } });
+      await flags.enable(PRODUCTION);
+      app.use(flagsMiddleware(flags, ({ ip }) => ({ remoteAddress: ip })));
+      app.get('/', ({ ip, flags: own }, response) => void response.json([ip, own.isEnabled('checkout')]));
+      const server = app.listen(0, '::');
+      try {
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        const reply = await fetch(`http://127.0.0.1:${port}/`);
+        expect(await reply.json()).toEqual(['::ffff:127.0.0.1', true]);
+      } finally {
+        server.close();
+        await flags.close();
+      }
     });
 
     it('evaluates one state for the whole request', async () => {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsOptions } from '@flags/core';
 import express from 'express';
+import { KEEP_IDLE } from '../../../test/idle-connections.js';
 import { until } from '../../../test/until.js';
 import { MEMORY } from '../../core/test/storage-kinds.js';
 import { createFlagsRouter, type FlagsRouterOptions } from '../../express/src/index.js';
@@ -39,7 +40,7 @@ export async function listen(
   port = 0,
   endStreams = (): void => undefined,
 ): Promise<Listening> {
-  const server: Server = createServer(handle).listen(port, '127.0.0.1');
+  const server: Server = createServer(KEEP_IDLE, handle).listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: given } = server.address() as AddressInfo;
   const own: Listening = {

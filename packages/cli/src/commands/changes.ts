@@ -153,7 +153,8 @@ interface RolloutOptions extends CommonOptions {
 
 async function setRollout(session: CommandSession<RolloutOptions>, name: string, percentage: string): Promise<void> {
   const value = Number(percentage.replace(/%$/, '').trim() || NaN);
-  if (!(value >= 0 && value <= 100)) throw usageError(`A rollout is a number from 0 to 100, not ${percentage}.`);
+  if (!(Number.isInteger(value) && value >= 0 && value <= 100))
+    throw usageError(`A rollout is a whole number from 0 to 100, not ${percentage}.`);
   const rollout = String(value);
   const { ref, found } = await findGradual(session, name);
   if (!found) {

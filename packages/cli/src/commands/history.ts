@@ -196,12 +196,14 @@ async function explain(session: CommandSession<ContextOptions>, flag: string): P
   output.line(`${flag} is ${state} in ${environment}: ${describeReason(reason)}`);
   if (variant.name !== 'disabled') output.line(`variant ${variant.name}`);
   for (const { dependency, holds } of dependencies) output.line(`  ${mark(holds)} ${describeDependency(dependency)}`);
-  const hasSegments = strategies.some(({ segments }) => segments.length > 0);
-  const names = hasSegments ? await readSegmentNames(api) : new Map<number, string>();
   const definitions = stored.environments.find(({ name }) => name === environment)?.strategies ?? [];
+  const hasSegments = [...strategies, ...definitions].some(({ segments }) => Boolean(segments?.length));
+  const names = hasSegments ? await readSegmentNames(api) : new Map<number, string>();
   for (const [index, strategy] of strategies.entries()) {
     const state = strategy.disabled ? ' (disabled)' : '';
-    output.line(`  ${mark(strategy.holds)} ${describeExplained(strategy, definitions[index])}${state}`);
+    output.line(
+      `  ${mark(strategy.holds)} ${describeExplained(strategy, definitions[index], (id) => names.get(id))}${state}`,
+    );
     for (const constraint of strategy.constraints) output.line(`    ${explainConstraint(constraint)}`);
     for (const { id, found, holds, constraints } of strategy.segments) {
       const name = found ? (names.get(id) ?? id) : `${id}, which does not exist`;
@@ -234,9 +236,11 @@ function describeDependency({ feature, enabled, variants }: Explained['dependenc
 function describeExplained(
   { name, rollout, unknown = [] }: ExplainedStrategy,
   stored: StoredStrategy | undefined,
+  segmentName: (id: number) => string | undefined,
 ): string {
-  const isSame = stored?.name === name;
-  const known = isSame ? describeStrategy({ ...stored, constraints: [], segments: [] }) : strategyName(name);
+  // Conditions are listed below. Only the title of `default` consists of them: it is for everyone without any.
+  const shown = name === 'default' ? stored : stored && { ...stored, constraints: [], segments: [] };
+  const known = shown?.name === name ? describeStrategy(shown, segmentName) : strategyName(name);
   const kind = [known, ...unknown.map((text) => `(${text})`)].join(' ');
   if (rollout == null) return kind;
   if (rollout.random === true) return `${kind}: drawn at random, because the context has no id`;

@@ -47,11 +47,11 @@ const NUMBERS = {
   changeSetBytes: 8_388_608,
   /** The reason of a change set. */
   reason: 1000,
-  pattern: 1000,
-  /** Instructions of a compiled pattern. The largest pattern takes some ten milliseconds to compile. */
-  patternWeight: 1000,
-  /** Microseconds that compiling all patterns of one call takes, about. */
-  compilation: 1_000_000,
+  /** Patterns of a flag, with those of its segments. */
+  patternsPerFlag: 20,
+  pattern: 250,
+  /** Repetitions of a part of a pattern. Nested repetitions multiply. */
+  patternRepetitions: 50,
   /** The JSON of a context that a client sends over HTTP, in bytes. */
   contextBytes: 65_536,
   /** The properties of such a context. */
@@ -63,8 +63,8 @@ const NUMBERS = {
   /** A longer text is not a number, version or date. */
   operandText: 256,
   /**
-   * The weights of a flag's strategies in one environment, with their segments, and of one segment alone. One pattern of
-   * the largest weight fits. See `evaluation/weight.ts`.
+   * The weights of a flag's strategies in one environment, with their segments, and of one segment alone. See
+   * `evaluation/weight.ts`.
    */
   flagWeight: 1100,
   /** The weights of all parents of one flag. */

@@ -67,6 +67,13 @@ export const zonedTime: JsonSchema = {
   description: 'an ISO 8601 time with Z or an offset, such as 2030-05-01T09:00:00+02:00',
 };
 
+/** A date, or a time with an offset: another time would mean another moment in each time zone. */
+export const momentInTime: JsonSchema = {
+  ...dateTime,
+  pattern: '^(?!.*\\d[Tt ]\\d)|(?:[Zz]|[+-]\\d{2}:?\\d{2})$',
+  description: 'an ISO 8601 date, or a time with Z or an offset, such as 2030-05-01T09:00:00+02:00',
+};
+
 /** A time in client reports: ISO 8601, or epoch milliseconds in the years of ISO 8601. */
 export const clientTime: JsonSchema = {
   type: ['string', 'number'],
@@ -100,6 +107,27 @@ export function parseIsoDate(text: string): number | undefined {
   if (!match || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined;
   const time = Date.parse(normalize(text, match[4]));
   return time >= EARLIEST && time <= LATEST ? time : undefined;
+}
+
+const OFFSET = /(?:Z|[+-]\d{2}:?\d{2})$/i;
+
+/** Whether an ISO 8601 text has a time of day without an offset, which programs read in their own time zones. */
+export function isWithoutOffset(text: string): boolean {
+  return /[T ]/i.test(text) && !OFFSET.test(text);
+}
+
+/** Text in another form than ISO 8601 that names its time zone, such as that of `Date.prototype.toString`. */
+const NAMED_ZONE = /\b(?:Z|UTC?|GMT|[ECMP][SD]T)\b|[\dT ][+-]\d{2}:?\d{2}\b|\dZ$/i;
+
+/**
+ * Parses a time of a context or of a stored constraint to epoch milliseconds; NaN if it is not a time. Without an offset
+ * it is UTC, on every machine, also in the forms that only `Date.parse` reads.
+ */
+export function parseMoment(text: string): number {
+  const time = parseIsoDate(text);
+  if (time !== undefined) return time;
+  if (NAMED_ZONE.test(text)) return Date.parse(text);
+  return Date.parse(/\dT\d/i.test(text) ? `${text}Z` : `${text} UTC`);
 }
 
 /** Returns the epoch milliseconds of ISO 8601 text or of epoch milliseconds. */

@@ -5,7 +5,6 @@ import { invalidInput, locateRefusals } from '../base/validator.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
 import { REFERENCE_MEMBERS } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
-import { PatternMeter } from '../flags/patterns.js';
 import type { Validators } from '../input-schemas.js';
 import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js';
 import type { ChangeSet, DocumentName } from '../log/history.types.js';
@@ -59,13 +58,11 @@ export async function prepareAll(
   { operations = CHANGE_OPERATIONS, hash }: PrepareOptions = {},
 ): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
-  const meter = new PatternMeter();
   for await (const [index, change] of paced(readChanges(changes, operations).entries())) {
     const { op, ifRevision } = change;
     const path = `/changes/${index}`;
     const prepare = () => {
       hash?.add(change);
-      meter.add('input' in change ? change.input : undefined);
       return prepareOperation(engine, change);
     };
     prepared.push({ op, ...(await locateRefusals(path, prepare, '/input')), ifRevision, path });

@@ -7,7 +7,6 @@ import { createValidator, invalidInput, type Validator } from '../base/validator
 import type { ChangeEngine } from '../changesets/engine.js';
 import { type ErrorDetail, isFlagsError } from '../errors.js';
 import { dependency, findDependencyIssues, findLabelIssues, newFlag } from '../flags/flag.schema.js';
-import { assertPatterns, PatternMeter } from '../flags/patterns.js';
 import { constraints, findRepeatedIds, findStrategyIssues, strategy } from '../flags/strategies.schema.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import { findRepeated, findVariantsIssues, variants } from '../flags/variants.schema.js';
@@ -181,7 +180,6 @@ export async function readDefinitions({ settings }: ChangeEngine, input: Definit
   const environments = settings.environments.map(({ name }) => name);
   const validateFlag = createValidator<DefinedFlag>(flagDefinition, (flag) => findFlagIssues(flag, environments));
   const issues = new Issues();
-  const meter = new PatternMeter();
 
   async function readItems<Item extends object>(
     path: string,
@@ -191,11 +189,9 @@ export async function readDefinitions({ settings }: ChangeEngine, input: Definit
     const seen = new Set<string>();
     const copies: Item[] = [];
     for await (const [index, item] of paced(items.entries())) {
-      if (issues.isFull || meter.isFull) break;
+      if (issues.isFull) break;
       try {
         const copy = copyJson(validate(item)) as Item;
-        meter.add(copy);
-        await assertPatterns(copy);
         const id = idOf(copy);
         if (seen.has(id)) issues.add(`${path}/${index}`, `is the second definition of ${id}; remove one of them`);
         seen.add(id);

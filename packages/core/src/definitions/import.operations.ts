@@ -12,9 +12,11 @@ import { type Restoration, restoreDocuments } from '../changesets/restore.operat
 import { toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { assertSegmentsUsable } from '../flags/change-flag.js';
+import { type Fault, newFaults, newPatterns } from '../flags/faults.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
-import { assertSegmentWeight, createFlagWeightCheck } from '../flags/flag-weight.js';
+import { assertSegmentWeight, findWeightFaults, patternCounter, segmentsWith } from '../flags/flag-weight.js';
+import { findInvalidPatterns } from '../flags/patterns.js';
 import { readCommittedSet, readLoggedDocuments, readSet } from '../log/change-set-log.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
@@ -22,7 +24,7 @@ import { DEFAULT_PROJECT } from '../projects/project.js';
 import { projectDocuments } from '../projects/project.kind.js';
 import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
-import { readDefinitions } from './check-definitions.js';
+import { Issues, readDefinitions } from './check-definitions.js';
 import type { Definitions, ImportedDifference, ImportOptions, ImportResult } from './definition.types.js';
 import { readAll } from './export.operations.js';
 import {
@@ -36,10 +38,16 @@ import {
 } from './plan-import.js';
 import { rolloutsLeftAlone } from './targets.decide.js';
 
+/**
+ * Imports definitions.
+ *
+ * @param rules whether to refuse new faults. Without them, the definitions are loaded as they are.
+ */
 export async function importDefinitions(
   engine: ChangeEngine,
   document: Definitions,
   options: ImportOptions = {},
+  rules = true,
 ): Promise<ImportResult> {
   const { prune, dryRun, ...rest } = readOptions(options);
   const definitions = await readDefinitions(engine, document);
@@ -57,7 +65,7 @@ export async function importDefinitions(
     actor: rest.actor ?? '',
   });
   const { rollouts } = plan;
-  const change = toChange(engine, plan);
+  const change = toChange(engine, plan, rules);
   if (dryRun) {
     const decided = await engine.plan([change], context);
     const { documents, effects, approval } = await planOf(engine, decided);
@@ -144,7 +152,7 @@ async function readKnownSegments(engine: ChangeEngine): Promise<readonly KnownSe
 }
 
 /** Prepares the change set. It decides on the states at the time of the commit. */
-function toChange(engine: ChangeEngine, plan: ImportPlan): PreparedChange {
+function toChange(engine: ChangeEngine, plan: ImportPlan, rules: boolean): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
     async decide(unit, context) {
@@ -155,6 +163,7 @@ function toChange(engine: ChangeEngine, plan: ImportPlan): PreparedChange {
         const found = await readTarget(engine, unit.read, { item, plan, segments, actor: context.actor });
         if (found) planned.push({ path: item.path, planned: found });
       }
+      if (rules) await assertNoNewFaults(engine, unit, planned);
       await restoreAll(engine, unit, planned);
     },
     result: () => undefined,
@@ -174,22 +183,49 @@ async function restoreAll(engine: ChangeEngine, unit: UnitOfWork, documents: rea
     const path = place || undefined;
     const { kind, current, target } = planned;
     if (kind === 'project') await locateRefusals(path, () => assertOwnerStays(current, target, ownerOf(engine)));
-    if (kind === 'segment' && current && !isSameJson(current.constraints, target.constraints)) {
-      const { id, constraints } = target;
-      await locateRefusals(path, () => assertSegmentWeight(engine, unit, { id, constraints }));
-    }
     restorations.push({ kind, id: idOf(planned), target, path });
   }
   await restoreDocuments(unit, restorations);
-  const assertWeight = createFlagWeightCheck(engine, unit);
   for await (const { planned, path } of paced(documents)) {
-    if (planned.kind !== 'flag') continue;
-    const { current: before, target: after } = planned;
-    await locateRefusals(path || undefined, async () => {
-      if (!before) await assertNewSegmentsUsable(unit, after);
-      assertWeight({ before, after });
-    });
+    if (planned.kind !== 'flag' || planned.current) continue;
+    await locateRefusals(path || undefined, () => assertNewSegmentsUsable(unit, planned.target));
   }
+}
+
+/**
+ * Refuses documents with faults that the stored ones do not have, before any is written. Patterns are compiled last,
+ * because that takes long.
+ */
+async function assertNoNewFaults(
+  engine: ChangeEngine,
+  unit: UnitOfWork,
+  documents: readonly PlacedDocument[],
+): Promise<void> {
+  const issues = new Issues();
+  const addAll = (path: string, faults: readonly Fault[]) => {
+    for (const fault of faults) issues.add(`${path}${fault.place}${fault.path}`, fault.message);
+  };
+  const segments = new Map(segmentsWith(engine, unit));
+  for (const { planned } of documents) {
+    if (planned.kind === 'segment') segments.set(`${planned.target.id}`, planned.target);
+  }
+  const patternsOf = patternCounter(segments);
+  for await (const { planned, path } of paced(documents)) {
+    addAll(path, newFaults(planned.current, planned.target, patternsOf));
+  }
+  issues.assertNone();
+  for await (const { planned, path } of paced(documents)) {
+    const { kind, current, target } = planned;
+    if (kind === 'flag') addAll(path, findWeightFaults({ before: current, after: target }, segments));
+    if (kind === 'segment' && !isSameJson(current?.constraints, target.constraints)) {
+      await locateRefusals(path, () => assertSegmentWeight(engine, unit, target));
+    }
+  }
+  issues.assertNone();
+  for await (const { planned, path } of paced(documents)) {
+    addAll(path, await findInvalidPatterns(newPatterns(planned.current, planned.target)));
+  }
+  issues.assertNone();
 }
 
 /** Checks the segments of a new flag here: its strategies have no events of their own. */

@@ -2,6 +2,7 @@ import type { StrategyRef } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
+import { parseIsoDate } from '../base/primitives.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { FlagsError } from '../errors.js';
 import { possibleDependencies } from '../flags/dependencies.operations.js';
@@ -315,5 +316,6 @@ async function findSegmentIds(
 }
 
 function isSameTime(one: string, other: string | undefined): boolean {
-  return other !== undefined && Date.parse(one) === Date.parse(other);
+  // Without an offset, a given time is UTC, as when it is stored.
+  return other !== undefined && parseIsoDate(one) === parseIsoDate(other);
 }

@@ -18,9 +18,10 @@ import type {
   VariantDefinition,
 } from './definitions.types.js';
 import type { CustomStrategy } from './evaluation.types.js';
+import { patternsIn } from './pattern-bound.js';
 import { type EvaluationProblemCode, type ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
-import { unknownInStrategy } from './strategies.js';
+import { noEffectInStrategy, noEffectInVariants, unknownInStrategy } from './strategies.js';
 import { type FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants } from './variants.js';
 import { HASH, strategyWeight } from './weight.js';
@@ -46,6 +47,9 @@ class FlagCompilation {
   /** The weight of the strategies within the limit. */
   weight = 0;
   private tried = 0;
+  private patterns = 0;
+  /** The segments whose patterns are counted. */
+  private readonly counted = new Set<number>();
 
   constructor(
     private readonly parts: CompilationParts,
@@ -60,15 +64,18 @@ class FlagCompilation {
     const parameters = definition.parameters ?? {};
     const test = this.test(toText(definition.name, 'name of a strategy'), parameters);
     const unknown = unknownInStrategy(definition, [...this.parts.strategies.keys()]);
+    for (const text of noEffectInStrategy(definition)) this.reportNoEffect(text);
     const variants = this.strategyVariants(definition, parameters);
-    const isTooCostly = !this.admits(strategyWeight(definition, (id) => this.flag.segments.get(id)?.weight ?? 0));
+    const isTooCostly = !this.admits(definition);
     return new CompiledStrategy(definition, constraints, segments, test, variants, unknown, isTooCostly);
   }
 
-  /** Adds the weight of the next strategy. Returns whether all strategies until then are within the limit. */
-  private admits(weight: number): boolean {
-    this.tried += weight;
-    if (this.tried <= LIMITS.flagWeight) {
+  /** Adds the weight and the patterns of the next strategy. Returns whether all until then are within the limits. */
+  private admits(definition: StrategyDefinition): boolean {
+    const { segments } = this.flag;
+    this.tried += strategyWeight(definition, (id) => segments.get(id)?.weight ?? 0);
+    if (!definition.disabled) this.countPatterns(definition);
+    if (this.tried <= LIMITS.flagWeight && this.patterns <= LIMITS.patternsPerFlag) {
       this.weight = this.tried;
       return true;
     }
@@ -77,10 +84,19 @@ class FlagCompilation {
     return false;
   }
 
+  private countPatterns({ constraints, segments }: StrategyDefinition): void {
+    this.patterns += patternsIn(constraints ?? []);
+    for (const id of segments ?? []) {
+      if (!this.counted.has(id)) this.patterns += this.flag.segments.get(id)?.patterns ?? 0;
+      this.counted.add(id);
+    }
+  }
+
   /** Flag variants are hashed with the flag's name, and use the stickiness of the first variant. */
   flagVariants({ variants }: FlagDefinition): CompiledVariants | undefined {
     const definitions = toList(variants, 'variants');
     const stickiness = toOptionalText(definitions[0]?.stickiness, 'stickiness') ?? 'default';
+    for (const text of noEffectInVariants(definitions)) this.reportNoEffect(text);
     return this.variants(definitions, this.flag.name, stickiness);
   }
 
@@ -131,6 +147,10 @@ class FlagCompilation {
         return false;
       }
     };
+  }
+
+  private reportNoEffect(text: string): void {
+    this.report('no_effect', `${this.flag.name}: ${text}.`);
   }
 
   private report(code: EvaluationProblemCode, message: string): void {

@@ -86,9 +86,10 @@ export function splitList(text: string): string[] {
   });
 }
 
+/** An empty entry is none: many applications pass an empty id for guests. */
 function entriesOf(list: unknown, what: string): string[] {
   const text = toOptionalText(list, what);
-  return text ? splitList(text) : [];
+  return text ? splitList(text).filter((entry) => entry.trim() !== '') : [];
 }
 
 function groupOf(parameters: Parameters): string {

@@ -1,19 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../base/limits.js';
+import { parseMoment } from '../base/primitives.js';
 import { ALWAYS, allOf, type Condition, ContextField, NEVER } from './context.js';
 import { toList, toNumber, toText, toTexts } from './convert.js';
 import type { ConstraintDefinition, ConstraintOperator, SegmentDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluation.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
+import { isWithinPatternBound, patternsIn } from './pattern-bound.js';
 import { type EvaluationProblemCode, notices, type ProblemReporter, reasonOf } from './problem.js';
 import { isSemver, SemverBound } from './semver.js';
+import { noEffectInConstraint } from './strategies.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
-import { constraintsWeight, patternWeight } from './weight.js';
+import { constraintsWeight } from './weight.js';
 
-/** Returns a constraint's `values`, trimmed and without empty entries. */
+/** Returns a constraint's `values`, trimmed and without blank entries, which would match everything or every guest. */
 function operandTexts(constraint: ConstraintDefinition): string[] {
-  return toTexts(constraint.values, 'values of a constraint').map((value) => value.trim());
+  const texts = toTexts(constraint.values, 'values of a constraint').map((value) => value.trim());
+  return texts.includes('') ? texts.filter((text) => text !== '') : texts;
 }
 
 /** Accepts IPv4 and IPv6 ranges. Ignores values that are not ranges. */
@@ -35,7 +39,7 @@ const isBefore: MomentTestFactory = atMoment((time, operand) => time < operand);
 
 function atMoment(holds: (time: number, operand: number) => boolean): MomentTestFactory {
   return (constraint, now) => {
-    const operand = Date.parse(String(constraint.value));
+    const operand = parseMoment(String(constraint.value));
     return Number.isNaN(operand) ? undefined : (context) => holds(currentTime(context, now), operand);
   };
 }
@@ -45,7 +49,7 @@ function currentTime(context: EvaluationContext, now: Now): number {
   const moment = context.currentTime;
   if (!moment) return now();
   if (typeof moment !== 'string') return Number(moment);
-  if (moment.length <= LIMITS.operandText) return Date.parse(moment);
+  if (moment.length <= LIMITS.operandText) return parseMoment(moment);
   return moment.length > LIMITS.contextValue ? now() : Number.NaN;
 }
 
@@ -123,6 +127,9 @@ const contains: ValueTestFactory = searching(createTextSearch);
 
 type TextSearchFactory = (parts: readonly string[]) => TextSearch;
 
+/** The lower case of these characters depends on their neighbours: a sigma has another form at the end of a word. */
+const CONTEXTUAL_CASE = /\u03a3|\p{Cs}/u;
+
 function searching(createSearch: TextSearchFactory): ValueTestFactory {
   return (constraint) => {
     const parts = operandTexts(constraint);
@@ -131,7 +138,11 @@ function searching(createSearch: TextSearchFactory): ValueTestFactory {
       return (value) => value !== undefined && search(value);
     }
     const search = createSearch(parts.map((part) => part.toLowerCase()));
-    return (value) => value !== undefined && search(value.toLowerCase());
+    const contextual = parts.filter((part) => CONTEXTUAL_CASE.test(part));
+    if (contextual.length === 0) return (value) => value !== undefined && search(value.toLowerCase());
+    // Whatever matches with case matches without.
+    const searchCase = createSearch(contextual);
+    return (value) => value !== undefined && (search(value.toLowerCase()) || searchCase(value));
   };
 }
 
@@ -207,6 +218,8 @@ const MOMENT_TESTS: ReadonlyMap<string, MomentTestFactory> = new Map<ConstraintO
   ['DATE_BEFORE', isBefore],
 ]);
 
+const SKIPPED_PATTERN = `A regular expression is skipped, because it has more than ${LIMITS.pattern} characters or repeats a part more than ${LIMITS.patternRepetitions} times. It tests`;
+
 export function compileConstraint(definition: ConstraintDefinition, scope: ConstraintScope): CompiledConstraint {
   const { operator } = definition;
   const field = new ContextField(toText(definition.contextName, 'contextName of a constraint'));
@@ -214,6 +227,10 @@ export function compileConstraint(definition: ConstraintDefinition, scope: Const
   const momentTest = MOMENT_TESTS.get(operator);
   if (valueTest === undefined && momentTest === undefined) {
     scope.problem('unknown_operator', `The operator ${operator} is unknown: a constraint with it never holds.`);
+    return { definition, field, ...NEVER };
+  }
+  if (operator === 'REGEX' && typeof definition.value === 'string' && !isWithinPatternBound(definition.value)) {
+    scope.problem('too_costly', `${SKIPPED_PATTERN} ${definition.contextName}: a constraint with it never holds.`);
     return { definition, field, ...NEVER };
   }
   const inverted = Boolean(definition.inverted);
@@ -236,14 +253,9 @@ type ValueTest = (value: string | undefined) => boolean;
  */
 type ValueTestFactory = (constraint: ConstraintDefinition, reportUnusable: () => void) => ValueTest | undefined;
 
-/** Whether a pattern is within the limits of length and weight, so that it may be compiled. */
-export function isCompilable(text: string): boolean {
-  return text.length <= LIMITS.pattern && patternWeight(text) <= LIMITS.patternWeight;
-}
-
-/** Whether the text is a valid RE2 pattern within the limits of length and weight. Compiles it, for up to 20 ms. */
+/** Whether the text is a valid RE2 pattern within the bound. Compiles it, for some ten milliseconds. */
 export function isPattern(text: string): boolean {
-  if (!isCompilable(text)) return false;
+  if (!isWithinPatternBound(text)) return false;
   try {
     RE2JS.compile(text);
     return true;
@@ -273,8 +285,6 @@ function matchesPattern(
   reportUnusable: () => void,
 ): ValueTest | undefined {
   if (typeof pattern !== 'string') return undefined;
-  // The strategy or segment of this pattern exceeds the weight limit and is not evaluated.
-  if (patternWeight(pattern) > LIMITS.patternWeight) return () => false;
   const key = `${caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0}${pattern}`;
   let isCompiled = false;
   return (value) => {
@@ -316,6 +326,8 @@ export interface CompiledSegment extends Condition {
   readonly constraints: readonly CompiledConstraint[];
   /** The constraints of a segment beyond the weight limit are not evaluated. */
   readonly weight: number;
+  /** The number of its patterns. */
+  readonly patterns: number;
 }
 
 /** Compiles a segment. An unreadable segment never holds. */
@@ -324,20 +336,25 @@ export function compileSegment(definition: SegmentDefinition, now: Now, problems
   try {
     const definitions = toList(definition.constraints, 'constraints of a segment');
     const weight = constraintsWeight(definitions);
-    if (weight > LIMITS.flagWeight) return rejectTooCostly(segment, problems);
-    const constraints = definitions.map((constraint) =>
-      compileConstraint(constraint, { now, problem: (code, message) => problems.report({ code, segment, message }) }),
-    );
-    return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), weight };
+    const patterns = patternsIn(definitions);
+    if (weight > LIMITS.flagWeight || patterns > LIMITS.patternsPerFlag) return rejectTooCostly(segment, problems);
+    const report = (code: EvaluationProblemCode, message: string) => problems.report({ code, segment, message });
+    const constraints = definitions.map((constraint) => compileConstraint(constraint, { now, problem: report }));
+    for (const text of definitions.flatMap(noEffectInConstraint)) {
+      report('no_effect', `The segment ${segment}: ${text}.`);
+    }
+    return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), weight, patterns };
   } catch (error) {
     const message = `The segment ${segment} cannot be read and never holds: ${reasonOf(error)}.`;
     problems.report({ code: 'broken_segment', segment, message });
-    return { id: segment, constraints: [], ...NEVER, weight: 0 };
+    return { id: segment, ...NO_CONSTRAINTS };
   }
 }
+
+const NO_CONSTRAINTS = { constraints: [], ...NEVER, weight: 0, patterns: 0 };
 
 function rejectTooCostly(segment: number, problems: ProblemReporter): CompiledSegment {
   const message = `The segment ${segment} never holds: its regular expressions and lists could take too long together. Use fewer or simpler ones.`;
   problems.report({ code: 'too_costly', segment, message });
-  return { id: segment, constraints: [], ...NEVER, weight: 0 };
+  return { id: segment, ...NO_CONSTRAINTS };
 }

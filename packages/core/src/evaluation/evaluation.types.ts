@@ -154,8 +154,8 @@ export interface StrategyExplanation {
   readonly holds: boolean;
   readonly disabled: boolean;
   /**
-   * The parts of the strategy that this process does not know: "unknown here: never on", "unknown parameter rolout".
-   * Absent if it knows all.
+   * The parts of the strategy that this process does not know, or that have no effect: "unknown here: never on", "unknown
+   * parameter rolout", "IN always compares case". Absent if there are none.
    */
   readonly unknown?: readonly string[];
   /** Set if the strategy exceeds the weight limit and is not evaluated. See the problem `too_costly`. */

@@ -6,11 +6,36 @@ const IPV6_GROUPS = 8;
 
 /**
  * Parses an address into the eight groups of `into`. Returns the number of groups, or 0 if the text is not an address.
- * IPv4 is four decimal numbers without leading zeros; IPv6 has no zone. Allocates nothing.
+ * IPv4 is four decimal numbers without leading zeros; IPv6 has no zone. An IPv4-mapped address (RFC 4291, 2.5.5.2) is its
+ * IPv4 address. Allocates nothing.
  */
 export function parseAddress(text: string, into: AddressGroups): number {
   if (parseIPv4(text, 0, into, 0)) return IPV4_GROUPS;
-  return parseIPv6(text, into) ? IPV6_GROUPS : 0;
+  if (!parseIPv6(text, into)) return 0;
+  if (!isMapped(into)) return IPV6_GROUPS;
+  into.copyWithin(0, IPV6_GROUPS - IPV4_GROUPS);
+  into.fill(0, IPV4_GROUPS);
+  return IPV4_GROUPS;
+}
+
+/** The bits before the IPv4 address: `::ffff:`. */
+const MAPPED_PREFIX = 96;
+
+function isMapped(groups: AddressGroups): boolean {
+  for (let at = 0; at < 5; at++) if (groups[at] !== 0) return false;
+  return groups[5] === 0xffff;
+}
+
+const scratch = new Uint16Array(IPV6_GROUPS);
+
+/**
+ * Returns the IPv4 address of an IPv4-mapped one, and any other text unchanged. A server that listens on IPv6 gets the
+ * addresses of its IPv4 clients in that form.
+ */
+export function withoutMapping(address: string): string {
+  if (!address.includes(':') || parseAddress(address, scratch) !== IPV4_GROUPS) return address;
+  const [high = 0, low = 0] = scratch;
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
 const COLON = 0x3a;
@@ -110,12 +135,16 @@ const PREFIX_LENGTH = /^\d{1,3}$/;
 export function parseRange(text: string): AddressRange | undefined {
   const slash = text.indexOf('/');
   const base = new Uint16Array(IPV6_GROUPS);
-  const groups = parseAddress(slash < 0 ? text : text.slice(0, slash), base);
+  const address = slash < 0 ? text : text.slice(0, slash);
+  const groups = parseAddress(address, base);
   if (groups === 0) return undefined;
   if (slash < 0) return { base, groups, bits: groups * 16 };
   const length = text.slice(slash + 1);
-  const bits = Number(length);
-  return PREFIX_LENGTH.test(length) && bits <= groups * 16 ? { base, groups, bits } : undefined;
+  const prefix = groups === IPV4_GROUPS && address.includes(':') ? MAPPED_PREFIX : 0;
+  const bits = Number(length) - prefix;
+  if (!PREFIX_LENGTH.test(length) || bits > groups * 16) return undefined;
+  // A network that is larger than all mapped addresses contains all of IPv4.
+  return { base, groups, bits: Math.max(bits, 0) };
 }
 
 /** Whether the text is an IPv4 or IPv6 address, or a CIDR range. Zones are not supported. */

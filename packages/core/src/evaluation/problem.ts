@@ -18,6 +18,9 @@ export interface EvaluationProblem {
  * - `unknown_operator`: the constraint never holds, inverted or not.
  * - `unusable_operand`: the operand is not a valid number, date, version or pattern; the constraint holds only if
  *   inverted.
+ * - `no_effect`: a part of a strategy, a segment or variants has no effect, or not the one that it seems to have: a date
+ *   operator on another field than `currentTime`, a misspelt stickiness, `caseInsensitive` beside an operator that
+ *   compares case.
  * - `strategy_failed`: a custom strategy threw; it does not hold.
  * - `evaluation_failed`: the context could not be read; the flag is off, or on without a variant.
  * - `context_value_too_long`: a context value exceeds 4,096 characters, and counts as absent, or 500 characters, and
@@ -35,6 +38,7 @@ export type EvaluationProblemCode =
   | 'unknown_strategy'
   | 'unknown_operator'
   | 'unusable_operand'
+  | 'no_effect'
   | 'strategy_failed'
   | 'evaluation_failed'
   | 'context_value_too_long'

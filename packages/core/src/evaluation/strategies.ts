@@ -124,23 +124,76 @@ export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = ROWS.map(({ name,
   return { name, description, parameters };
 });
 
+/** A constraint, stored or as another service sends it. */
+interface ReadConstraint {
+  readonly contextName?: unknown;
+  readonly operator?: unknown;
+  readonly caseInsensitive?: unknown;
+}
+
+interface ReadStrategy {
+  readonly name: string;
+  readonly parameters?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly constraints?: readonly unknown[] | null | undefined;
+  readonly variants?: readonly unknown[] | null | undefined;
+}
+
 /**
- * Says what of a strategy means nothing to this host: its name, or some of its parameters. Empty if it knows all.
+ * Says what of a strategy means nothing to this host, or not what it seems to mean: its name, its parameters, its
+ * constraints, and the stickiness of its variants. Empty if all has its meaning.
  *
  * @param own the host's own strategies, which take any parameters
  */
-export function unknownInStrategy(
-  {
-    name,
-    parameters,
-  }: { readonly name: string; readonly parameters?: Readonly<Record<string, unknown>> | null | undefined },
-  own: readonly string[],
-): readonly string[] {
-  if (own.includes(name)) return [];
+export function unknownInStrategy(strategy: ReadStrategy, own: readonly string[]): readonly string[] {
+  const { name, parameters } = strategy;
+  if (own.includes(name)) return noEffectInStrategy(strategy);
   const known = STRATEGIES.get(name);
   if (!known) return ['unknown here: never on'];
   const unknown = Object.keys(parameters ?? {}).filter((key) => !known.parameters.some((one) => one.name === key));
-  return unknown.map((key) => `unknown parameter ${key}`);
+  return [...unknown.map((key) => `unknown parameter ${key}`), ...noEffectInStrategy(strategy)];
+}
+
+/** Says what of a strategy has no effect, or another one than it seems to have. */
+export function noEffectInStrategy({ name, parameters, constraints, variants }: ReadStrategy): readonly string[] {
+  const isSticky = STRATEGIES.get(name)?.parameters.some((one) => one.name === 'stickiness');
+  return [
+    ...(isSticky ? misspeltStickiness(parameters?.stickiness).map((text) => `${text}: never on`) : []),
+    ...noEffectInVariants(listIn(variants)),
+    ...new Set(listIn(constraints).flatMap((one) => noEffectInConstraint(Object(one)))),
+  ];
+}
+
+/** Definitions of other services may have values of other types, which are reported elsewhere. */
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Says what is wrong with the stickiness of variants, which is that of the first one. */
+export function noEffectInVariants([first]: readonly unknown[]): readonly string[] {
+  return misspeltStickiness(Object(first).stickiness).map((text) => `variants with ${text}: by chance`);
+}
+
+/** What a stickiness may say without a field of its own, and the fields that every context may have. */
+const STICKINESS = ['default', 'random', 'userId', 'sessionId', 'remoteAddress', 'environment', 'appName'];
+
+/** Finds a stickiness in another case: contexts have no such field. */
+function misspeltStickiness(stickiness: unknown): readonly string[] {
+  if (typeof stickiness !== 'string' || STICKINESS.includes(stickiness)) return [];
+  const meant = STICKINESS.find((name) => name.toLowerCase() === stickiness.trim().toLowerCase());
+  return meant === undefined ? [] : [`stickiness ${stickiness} instead of ${meant}`];
+}
+
+/** Operators that heed `caseInsensitive`. */
+const IGNORES_CASE = /^(?:STR_|REGEX$)/;
+
+/** Says what of a constraint has no effect, or another one than it seems to have. */
+export function noEffectInConstraint({ contextName, operator, caseInsensitive }: ReadConstraint): readonly string[] {
+  if (typeof operator !== 'string') return [];
+  const isOther = operator.startsWith('DATE_') && contextName !== 'currentTime';
+  return [
+    ...(isOther ? [`${operator} compares currentTime, not ${contextName}`] : []),
+    ...(caseInsensitive === true && !IGNORES_CASE.test(operator) ? [`${operator} always compares case`] : []),
+  ];
 }
 
 /** Returns the names that are not built in: in a host's list, those of its own strategies. */

@@ -1,5 +1,5 @@
 import { ContextField, NO_ID, USER_SESSION_OR_ADDRESS } from './context.js';
-import { NONE, toList, toText } from './convert.js';
+import { NONE, toList, toText, toTexts } from './convert.js';
 import type { VariantDefinition } from './definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluation.types.js';
 import { HashedPrefix, hashWith } from './murmur3.js';
@@ -147,8 +147,9 @@ function compileVariant({ name: given, payload }: VariantDefinition, counter: Fl
 function compileOverrides(definition: VariantDefinition, variant: CompiledVariant): CompiledOverride[] {
   return toList(definition.overrides, 'overrides of a variant').map(({ contextName, values }) => ({
     field: new ContextField(toText(contextName, 'contextName of an override')),
+    // A blank value matches nothing: many applications pass an empty id for guests.
     values: new Set<string | undefined>(
-      toList(values, 'values of an override').map((value) => toText(value, 'a value')),
+      toTexts(values, 'values of an override').filter((value) => value.trim() !== ''),
     ),
     variant,
   }));

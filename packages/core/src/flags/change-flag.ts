@@ -4,8 +4,9 @@ import type { Actor, Engine, PreparedChange, UnitOfWork } from '../engine/engine
 import { referredSegments } from '../engine/references.js';
 import { FlagsError } from '../errors.js';
 import type { Read, Versioned } from '../storage/documents.js';
+import { type CountPatterns, type Fault, newFaults } from './faults.js';
 import { dependencyEdges, edgeId, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
-import { findFlag, flagDocuments, mayRefer, throwFlagNotFound } from './flag.kind.js';
+import { evolveFlag, findFlag, flagDocuments, grows, mayRefer, throwFlagNotFound } from './flag.kind.js';
 import type { FlagChanges } from './flag.types.js';
 import type { FlagQuery } from './flag-search.types.js';
 import { withEndedRollouts } from './rollouts.decide.js';
@@ -72,7 +73,31 @@ export interface FlagChange<Result> {
   /** Returns the result of the change from the flag after the commit. */
   readonly result: (changed: Versioned<FlagState>) => Result;
   /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
-  readonly pathOf?: (strategy: Strategy) => string;
+  readonly pathOf?: PathOf;
+}
+
+export interface FlagEdit<Result> extends FlagChange<Result> {
+  /** Returns the number of patterns of a segment, for changes of strategies. */
+  readonly patternsOf?: (unit: UnitOfWork) => CountPatterns;
+  /** Further checks, after those of `newFaults`. */
+  readonly check?: (change: DecidedChange, unit: UnitOfWork) => Awaitable<void>;
+}
+
+/** Returns the place of a strategy in the input, as a JSON Pointer. */
+export type PathOf = (strategy: Pick<Strategy, 'id'>) => string;
+
+export interface DecidedChange {
+  readonly before: FlagState;
+  readonly after: FlagState;
+  readonly events: readonly FlagEvent[];
+}
+
+/** Refuses faults. Their paths begin at the part of the flag that the input is. */
+export function assertNoFaults(faults: readonly Fault[], pathOf: PathOf = () => ''): void {
+  if (faults.length === 0) return;
+  throw invalidInput(
+    faults.map(({ message, path, strategy }) => ({ message, path: `${strategy ? pathOf(strategy) : ''}${path}` })),
+  );
 }
 
 /** Prepares a change of an existing flag of the project that the reference names. */
@@ -85,7 +110,7 @@ export function changeFlag<Result>(
     async decide(unit, context) {
       const { state } = await findFlag(unit.read, ref);
       const deciding = decide(state, unit, context);
-      const events = deciding instanceof Promise ? await deciding : deciding;
+      const events: readonly FlagEvent[] = deciding instanceof Promise ? await deciding : deciding;
       if (events.some(mayRefer)) await assertSegmentsUsable(unit.read, { project: state.project, events, pathOf });
       const applying = applyToFlag(unit, { name: state.name, before: state }, events);
       if (applying) await applying;
@@ -94,12 +119,30 @@ export function changeFlag<Result>(
   };
 }
 
+/** Prepares a change by content from outside, which must not have new faults. Rollbacks bring back what was there. */
+export function editFlag<Result>(
+  ref: FlagRef,
+  { decide, patternsOf, check, ...change }: FlagEdit<Result>,
+): PreparedChange<Result> {
+  return changeFlag(ref, {
+    ...change,
+    async decide(flag, unit, context) {
+      const events = await decide(flag, unit, context);
+      if (!events.some(grows)) return events;
+      const after = events.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag;
+      assertNoFaults(newFaults(flag, after, patternsOf?.(unit)), change.pathOf);
+      await check?.({ before: flag, after, events }, unit);
+      return events;
+    },
+  });
+}
+
 interface SegmentUses {
   /** The flag's project. */
   readonly project: string;
   readonly events: readonly FlagEvent[];
   /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
-  readonly pathOf?: ((strategy: Strategy) => string) | undefined;
+  readonly pathOf?: PathOf | undefined;
 }
 
 /** Refuses segments of other projects in new and changed strategies. */

@@ -398,6 +398,11 @@ export const flagDocuments: Kind<FlagState, FlagEvent> = {
   }),
 };
 
+/** Whether an event may add content to a flag. */
+export function grows(event: FlagEvent): boolean {
+  return flagEvents[event.type].shrinks !== true;
+}
+
 /** Whether an event may add or remove a reference to a segment or a parent. */
 export function mayRefer(event: FlagEvent): boolean {
   const { refers } = flagEvents[event.type] as EventDescription<FlagEvent>;

@@ -8,8 +8,16 @@ import { findProject } from '../engine/references.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
-import { applyToFlag, assertSegmentsMovable, changeFlag, type FlagEngine } from './change-flag.js';
+import {
+  applyToFlag,
+  assertNoFaults,
+  assertSegmentsMovable,
+  changeFlag,
+  editFlag,
+  type FlagEngine,
+} from './change-flag.js';
 import { listChildren, listLiveChildren, possibleDependencies } from './dependencies.operations.js';
+import { newFaults } from './faults.js';
 import { type FlagState, shownEnvironmentOf } from './flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from './flag.kind.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
@@ -35,7 +43,9 @@ function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedCh
       const existing = await unit.read(flagDocuments, rest.name);
       const { state } = await findProject(unit.read, ref);
       const origin = { project: state.id, createdAt };
-      await unit.apply(flagDocuments, rest.name, lifecycle.createFlag(existing?.state, { ...rest, type }, origin));
+      const events = lifecycle.createFlag(existing?.state, { ...rest, type }, origin);
+      assertNoFaults(newFaults(undefined, rest));
+      await unit.apply(flagDocuments, rest.name, events);
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, rest.name)) ?? throwFlagNotFound(rest.name)),
   };
@@ -84,7 +94,7 @@ export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext
 
 function updateFlag(_: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
   const changes = copyInput(input);
-  return changeFlag(ref, {
+  return editFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes),
     result: toFlag,
   });
@@ -94,7 +104,7 @@ function changeLabels(engine: FlagEngine, ref: FlagRef, input: LabelChanges): Pr
   const { validate } = engine;
   const { add = [], remove = [] } = input;
   const changes = { add: [...add], remove: [...remove] };
-  return changeFlag(ref, {
+  return editFlag(ref, {
     decide: (flag) => metadata.changeLabels(flag, changes, validate.flagChanges),
     result: toFlag,
   });
@@ -204,7 +214,7 @@ function assertFound(
 
 function setVariants(_: Engine, ref: FlagRef, input: readonly VariantInput[]): PreparedChange<readonly Variant[]> {
   const variants = cloneJson(input);
-  return changeFlag(ref, {
+  return editFlag(ref, {
     decide: (flag) => variantRules.setVariants(flag, variants),
     result: ({ state }) => state.variants,
   });

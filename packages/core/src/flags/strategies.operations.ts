@@ -2,16 +2,16 @@ import type { EnvironmentRef, StrategyRef } from '../base/common.types.js';
 import { assertEnvironment } from '../base/environments.js';
 import { cloneJson } from '../base/json.js';
 import { assertText, invalidInput } from '../base/validator.js';
-import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import type { Engine, PreparedChange } from '../engine/engine.js';
 import { ENVIRONMENT, operation, STRATEGY, singleOperation } from '../engine/operation.js';
 import { referredSegments } from '../engine/references.js';
 import type { ErrorDetail } from '../errors.js';
 import type { Read } from '../storage/documents.js';
-import { changeFlag, type FlagChange, type FlagEngine } from './change-flag.js';
+import { assertNoFaults, editFlag, type FlagEdit, type FlagEngine, type PathOf } from './change-flag.js';
+import { newPatterns } from './faults.js';
 import { environmentOf, type FlagEvent, type FlagState, shownEnvironmentOf, withRollout } from './flag.js';
-import { evolveFlag } from './flag.kind.js';
-import { createFlagWeightCheck } from './flag-weight.js';
-import { assertPatterns } from './patterns.js';
+import { findWeightFaults, patternCounter, segmentsWith } from './flag-weight.js';
+import { findInvalidPatterns } from './patterns.js';
 import * as strategyRules from './strategies.decide.js';
 import type {
   EnvironmentInput,
@@ -105,7 +105,7 @@ function configureEnvironment(
   });
 }
 
-interface EnvironmentChange<Result> extends Omit<FlagChange<Result>, 'decide'> {
+interface EnvironmentChange<Result> extends Pick<FlagEdit<Result>, 'result' | 'pathOf'> {
   readonly decide: (flag: FlagState) => readonly FlagEvent[];
 }
 
@@ -115,29 +115,20 @@ function changeEnvironment<Result>(
   ref: EnvironmentRef | StrategyRef,
   { decide, ...change }: EnvironmentChange<Result>,
 ): PreparedChange<Result> {
-  async function assertUsable(flag: FlagState, unit: UnitOfWork, events: readonly FlagEvent[]) {
-    await assertSegmentsExist(unit.read, events, change.pathOf);
-    createFlagWeightCheck(
-      engine,
-      unit,
-    )({
-      before: flag,
-      after: events.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag,
-    });
-    // Last: compiling is what takes long.
-    for (const event of events) {
-      if (isOfStrategy(event)) await assertPatterns(event.data, change.pathOf?.(event.data));
-    }
-    return events;
-  }
-
-  return changeFlag(ref, {
+  const { pathOf } = change;
+  return editFlag(ref, {
     ...change,
-    decide(flag, unit) {
+    decide(flag) {
       assertEnvironment(engine, ref.environment);
       if ('strategy' in ref) assertText('strategy', ref.strategy);
-      const events = decide(flag);
-      return events.some(isOfStrategy) ? assertUsable(flag, unit, events) : events;
+      return decide(flag);
+    },
+    patternsOf: (unit) => patternCounter(segmentsWith(engine, unit)),
+    async check({ before, after, events }, unit) {
+      await assertSegmentsExist(unit.read, events, pathOf);
+      assertNoFaults(findWeightFaults({ before, after }, segmentsWith(engine, unit)), pathOf);
+      // Last: compiling is what takes long.
+      assertNoFaults(await findInvalidPatterns(newPatterns(before, after)), pathOf);
     },
   });
 }
@@ -150,11 +141,7 @@ function isOfStrategy(event: FlagEvent): event is Extract<FlagEvent, { type: 'st
 /**
  * Refuses missing segments of new and changed strategies. The commit checks that the found segments still exist.
  */
-async function assertSegmentsExist(
-  read: Read,
-  events: readonly FlagEvent[],
-  pathOf: (strategy: Strategy) => string = () => '',
-): Promise<void> {
+async function assertSegmentsExist(read: Read, events: readonly FlagEvent[], pathOf: PathOf = () => ''): Promise<void> {
   for (const event of events) {
     if (!isOfStrategy(event)) continue;
     const { data } = event;

@@ -9,7 +9,6 @@ import {
   text,
 } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
-import { isCompilable } from '../evaluation/constraints.js';
 import {
   CONSTRAINT_OPERATORS,
   type Constraint,
@@ -19,7 +18,7 @@ import {
 import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
 import { isSemver } from '../evaluation/semver.js';
 import { percentageParameter, STRATEGIES } from '../evaluation/strategies.js';
-import { constraintWeight } from '../evaluation/weight.js';
+import { WHOLE_PERCENTS } from './faults.js';
 import type {
   ConfiguredStrategy,
   EnvironmentInput,
@@ -148,9 +147,6 @@ function findOperandIssues({ operator, value, values }: Constraint, path: string
     : findEmptyValues(values, `${path}/values`);
 }
 
-/** The rule for the value of a `REGEX`. */
-export const PATTERN = 'a regular expression in RE2 syntax that is not too large';
-
 interface Operand {
   readonly holds: (value: string) => boolean;
   readonly description: string;
@@ -161,8 +157,8 @@ const OPERANDS: ReadonlyMap<string, Operand> = new Map([
   ['NUM', { holds: (value: string) => parseNumber(value) !== undefined, description: 'a finite number' }],
   ['DATE', { holds: (value: string) => parseIsoDate(value) !== undefined, description: 'an ISO 8601 date' }],
   ['SEMVER', { holds: isSemver, description: 'a version as in Semantic Versioning 2.0' }],
-  // `assertPatterns` compiles it later, in slices.
-  ['REGEX', { holds: isCompilable, description: PATTERN }],
+  // Compiled later, in slices, and only if it is new.
+  ['REGEX', { holds: () => true, description: '' }],
 ]);
 
 function findValueIssues(
@@ -178,7 +174,8 @@ const NO_VALUES = 'must have at least one value';
 function* findNetworkIssues(values: readonly string[], path: string): Generator<ErrorDetail> {
   if (values.length === 0) yield { message: NO_VALUES, path };
   const message = 'must be an IP address, or a network such as 10.0.0.0/8 or 2001:db8::/32';
-  for (const [i, value] of values.entries()) if (!isIpAddressOrCidr(value)) yield { message, path: `${path}/${i}` };
+  for (const [i, value] of values.entries())
+    if (!isIpAddressOrCidr(value.trim())) yield { message, path: `${path}/${i}` };
 }
 
 /** SDKs disagree about empty values: some match every text, others ignore them. */
@@ -189,44 +186,10 @@ function* findEmptyValues(values: readonly string[], path: string): Generator<Er
 }
 
 /**
- * Finds the first constraint with which the sum of weights exceeds the limit. Call it only for constraints without other
- * issues.
- */
-export function findWeightIssues(constraints: readonly Constraint[]): readonly ErrorDetail[] {
-  let weight = 0;
-  const index = constraints.findIndex((constraint) => {
-    weight += constraintWeight(constraint);
-    return weight > LIMITS.flagWeight;
-  });
-  if (index < 0) return [];
-  const message =
-    'makes the constraints take too long together; use fewer or simpler regular expressions, and shorter lists';
-  return [{ message, path: `/constraints/${index}` }];
-}
-
-/** Yields these issues, or the others if there are none. */
-export function* issuesOrElse(
-  issues: Iterable<ErrorDetail>,
-  others: () => Iterable<ErrorDetail>,
-): Generator<ErrorDetail> {
-  let isEmpty = true;
-  for (const issue of issues) {
-    isEmpty = false;
-    yield issue;
-  }
-  if (isEmpty) yield* others();
-}
-
-/**
  * Finds issues that the schema of a strategy cannot express: operands that do not fit their operators, repeated
  * segments, and an invalid percentage.
  */
-export function findStrategyIssues(strategy: Partial<StrategyInput<string>>): Iterable<ErrorDetail> {
-  const { constraints = [] } = strategy;
-  return issuesOrElse(findMemberIssues(strategy), () => findWeightIssues(constraints));
-}
-
-function* findMemberIssues(strategy: Partial<StrategyInput<string>>): Generator<ErrorDetail> {
+export function* findStrategyIssues(strategy: Partial<StrategyInput<string>>): Generator<ErrorDetail> {
   yield* findPercentageIssues(strategy);
   yield* findConstraintIssues(strategy.constraints ?? []);
   yield* findRepeated(
@@ -245,7 +208,7 @@ function findPercentageIssues(strategy: Partial<StrategyInput<string>>): readonl
   if (STRATEGIES.get(name)?.acceptsAnyPercentage) return [];
   const percentage = toPercentage(parameters[parameter]);
   if (percentage !== undefined && percentage >= 0 && percentage <= 100) return [];
-  return [{ message: 'must be a percentage from 0 to 100', path: `/parameters/${parameter}` }];
+  return [{ message: WHOLE_PERCENTS, path: `/parameters/${parameter}` }];
 }
 
 function toPercentage(value: ParameterValue | undefined): number | undefined {

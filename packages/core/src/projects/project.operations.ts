@@ -5,7 +5,8 @@ import type { FlagType } from '../base/settings.types.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { NO_REFERENCE, operation, PROJECT } from '../engine/operation.js';
 import { throwProjectNotFound } from '../engine/references.js';
-import { applyToFlag } from '../flags/change-flag.js';
+import { applyToFlag, assertNoFaults } from '../flags/change-flag.js';
+import { newFaults } from '../flags/faults.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
@@ -95,7 +96,9 @@ function createProject({ now }: Engine, _: undefined, input: NewProject): Prepar
     subject: { kind: projectDocuments.kind, id },
     async decide(unit) {
       const existing = await unit.read(projectDocuments, id);
-      await unit.apply(projectDocuments, id, projectRules.createProject(existing?.state, project, createdAt));
+      const events = projectRules.createProject(existing?.state, project, createdAt);
+      assertNoFaults(newFaults(undefined, project));
+      await unit.apply(projectDocuments, id, events);
     },
     result: async ({ read }) => toProject(await findProject(read, { project: id })),
   };
@@ -104,7 +107,11 @@ function createProject({ now }: Engine, _: undefined, input: NewProject): Prepar
 function updateProject(_: Engine, ref: ProjectRef, input: ProjectChanges): PreparedChange<Project> {
   const changes = { ...input };
   return changeProject(ref, {
-    decide: (project) => projectRules.updateProject(project, changes),
+    decide(project) {
+      const events = projectRules.updateProject(project, changes);
+      assertNoFaults(newFaults(project, { ...project, ...changes }));
+      return events;
+    },
     result: toProject,
   });
 }

@@ -8,10 +8,12 @@ import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { NO_REFERENCE, operation, SEGMENT } from '../engine/operation.js';
 import { findProject } from '../engine/references.js';
 import { FlagsError } from '../errors.js';
+import { assertNoFaults } from '../flags/change-flag.js';
+import { newFaults, newPatterns } from '../flags/faults.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
 import { assertSegmentWeight } from '../flags/flag-weight.js';
-import { assertPatterns } from '../flags/patterns.js';
+import { findInvalidPatterns } from '../flags/patterns.js';
 import type { SegmentUse } from '../flags/strategy.types.js';
 import type { DocumentReader, Documents, Read, Versioned } from '../storage/documents.js';
 import * as segmentRules from './segment.decide.js';
@@ -19,6 +21,7 @@ import { movesAway, registerSegment, renameSegment, unregisterSegment } from './
 import {
   NO_SEGMENTS,
   SEGMENT_REGISTRY,
+  type SegmentEvent,
   type SegmentRegistry,
   type SegmentState,
   segmentRegistries,
@@ -179,8 +182,8 @@ function createSegment(engine: Engine, _: undefined, input: NewSegment): Prepare
     async decide(unit, { actor }) {
       const id = await nextId(engine, unit);
       await findProjectOf(unit.read, valid);
-      await assertPatterns(valid);
       const events = segmentRules.createSegment(valid, { id, createdAt, createdBy: actor });
+      await assertUsable(engine, unit, undefined, events);
       await unit.apply(segmentDocuments, idOfSegment(id), events);
       await changeRegistry(unit, (all) => registerSegment(all, { id, name: valid.name }));
     },
@@ -198,13 +201,13 @@ function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): 
     subject: { kind: segmentDocuments.kind, id },
     async decide(unit) {
       const { state } = await findSegment(unit, ref);
-      const { name = state.name, constraints } = changes;
-      if (constraints) await assertSegmentWeight(engine, unit, { id: state.id, constraints });
+      const { name = state.name } = changes;
       await findProjectOf(unit.read, changes);
-      await assertPatterns(changes);
       const uses = movesAway(state, changes) ? await listUses(unit.unchecked, state.id) : [];
       await pause();
-      await unit.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));
+      const events = segmentRules.updateSegment(state, changes, uses);
+      await assertUsable(engine, unit, state, events);
+      await unit.apply(segmentDocuments, id, events);
       if (name !== state.name) await changeRegistry(unit, (all) => renameSegment(all, state.name, name));
     },
     async result(committed) {
@@ -213,6 +216,22 @@ function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): 
       return getSegment(committed, { segment: ref.segment });
     },
   };
+}
+
+/** Refuses new faults, constraints that weigh too much, and invalid patterns. */
+async function assertUsable(
+  engine: Engine,
+  unit: UnitOfWork,
+  before: SegmentState | undefined,
+  events: readonly SegmentEvent[],
+): Promise<void> {
+  for (const { data: after } of events) {
+    if (!after) continue;
+    assertNoFaults(newFaults(before, after));
+    await assertSegmentWeight(engine, unit, after);
+    // Last: compiling is what takes long.
+    assertNoFaults(await findInvalidPatterns(newPatterns(before, after)));
+  }
 }
 
 function deleteSegment(_: Engine, ref: SegmentRef): PreparedChange<void> {

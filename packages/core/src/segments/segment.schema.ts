@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.js';
 import { type ObjectSchema, text } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
-import { constraints, findConstraintIssues, findWeightIssues, issuesOrElse } from '../flags/strategies.schema.js';
+import { constraints, findConstraintIssues } from '../flags/strategies.schema.js';
 import type { NewSegment, SegmentChanges } from './segment.types.js';
 export const newSegment: ObjectSchema<NewSegment> = {
   type: 'object',
@@ -20,5 +20,5 @@ export const segmentChanges: ObjectSchema<SegmentChanges> = {
 };
 
 export function findSegmentIssues({ constraints = [] }: SegmentChanges): Iterable<ErrorDetail> {
-  return issuesOrElse(findConstraintIssues(constraints), () => findWeightIssues(constraints));
+  return findConstraintIssues(constraints);
 }

@@ -1,9 +1,9 @@
 import { LIMITS } from '../base/limits.js';
-import { dateTime, type JsonSchema, type ObjectSchema, text } from '../base/primitives.js';
+import { type JsonSchema, momentInTime, type ObjectSchema, text } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
 import { type NewToken, TOKEN_KINDS, type TokenChanges, type TokenRotation } from './token.types.js';
 
-const expiresAt: JsonSchema = { ...dateTime, type: ['string', 'null'] };
+const expiresAt: JsonSchema = { ...momentInTime, type: ['string', 'null'] };
 
 const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: LIMITS.name };
 

@@ -1,6 +1,6 @@
 import { isObject, isSameJson } from '../base/json.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
-import { STRATEGIES } from '../evaluation/strategies.js';
+import { noEffectInConstraint, STRATEGIES } from '../evaluation/strategies.js';
 import { describeSteps, isRollout } from './describe-rollout.js';
 import {
   describeCondition,
@@ -190,20 +190,30 @@ const ORDERED = new Set(['strategies', 'constraints', 'variants', 'dependencies'
 /** Describes the key of a constraint: its field, and its operator unless the value says that. */
 function constraintWords(key: string, isWhole: boolean): string {
   const [, field = key, operator = ''] = /^(.*) ([A-Z_]+)( \d+)?$/.exec(key) ?? [];
-  return isWhole ? field : `${field} ${OPERATORS[operator]?.label ?? operator}`;
+  const notes = noEffectInConstraint({ contextName: field, operator }).map((note) => ` (${note})`);
+  return isWhole ? field : `${field} ${OPERATORS[operator]?.label ?? operator}${notes.join('')}`;
 }
 
 /** Describes the value at a JSON Pointer; undefined if it does not exist. */
 export function describeValue(pointer: string, value: unknown, names: Names = {}): string | undefined {
   if (value === null || value === undefined || value === '' || isSameJson(value, [])) return undefined;
   const member = pointer.slice(pointer.lastIndexOf('/') + 1);
-  if (typeof value === 'boolean') return member === 'enabled' ? (value ? 'on' : 'off') : value ? 'yes' : 'no';
+  if (typeof value === 'boolean' && member === 'enabled') return value ? 'on' : 'off';
+  if (typeof value === 'boolean') return [value ? 'yes' : 'no', ...notesOn(pointer, value)].join(' ');
   if (isPercentage(pointer.split('/'))) return `${value} %`;
   if (typeof value === 'number' && /\/rollouts\/[^/]*\/step$/.test(pointer)) return `${value + 1}`;
   if (typeof value === 'number' && member === 'weight') return describeWeight(value);
   if (typeof value === 'number' && member === 'roleId') return names.role?.(value) ?? `role ${value}`;
   if (Array.isArray(value)) return value.map((item) => describeItem(member, item, names)).join(', ');
   return isObject(value) ? describeObject(value, names) : String(value);
+}
+
+/** Says that `caseInsensitive` has no effect on the operator of its constraint. */
+function notesOn(pointer: string, value: boolean): readonly string[] {
+  const [, operator] = /\/constraints\/[^/]* ([A-Z_]+)(?: \d+)?\/caseInsensitive$/.exec(pointer) ?? [];
+  if (operator === undefined) return [];
+  const problems = noEffectInConstraint({ contextName: 'currentTime', operator, caseInsensitive: value });
+  return problems.map((problem) => `(${problem})`);
 }
 
 function describeItem(list: string, item: unknown, names: Names): string {

@@ -1,4 +1,4 @@
-import { STRATEGIES, unknownInStrategy } from '../evaluation/strategies.js';
+import { noEffectInConstraint, STRATEGIES, unknownInStrategy } from '../evaluation/strategies.js';
 import { rolloutOf } from './audience.js';
 
 /** The operators with their words, in the order of the picker. */
@@ -48,12 +48,15 @@ interface ShownConstraint {
   readonly caseInsensitive?: boolean;
 }
 
-/** Describes a constraint without its field: "is one of DE, AT". */
-export function describeCondition(constraint: Omit<ShownConstraint, 'contextName'>): string {
+/** Describes a constraint without its field: "is one of DE, AT". Says what of it has no effect. */
+export function describeCondition(constraint: ShownConstraint): string {
   const { operator, values = [], value = '', inverted, caseInsensitive } = constraint;
   const words = OPERATORS[operator];
   const verb = words === undefined ? operator : inverted ? words.not : words.label;
-  return `${verb} ${takesValues(operator) ? listOf(values) : value}${caseInsensitive ? ' (any case)' : ''}`;
+  const problems = noEffectInConstraint(constraint);
+  const isAnyCase = caseInsensitive && problems.length === 0;
+  const notes = [...(isAnyCase ? ['any case'] : []), ...problems].map((note) => ` (${note})`);
+  return `${verb} ${takesValues(operator) ? listOf(values) : value}${notes.join('')}`;
 }
 
 /** Describes a constraint: "country is one of DE, AT". */
@@ -129,7 +132,8 @@ export function describeStrategy(
   const kind = strategyTitle(strategy, segmentName);
   const isTitled = kind !== strategyName(name);
   const conditions = isTitled ? describeLists(parameters) : describeConditions(strategy, segmentName);
-  const unknown = ownStrategies ? unknownInStrategy(strategy, ownStrategies) : [];
+  // The conditions say what of them has no effect.
+  const unknown = ownStrategies ? unknownInStrategy({ ...strategy, constraints: [] }, ownStrategies) : [];
   const named = [rollout === undefined ? kind : `${kind} ${rollout} %`, ...unknown.map((text) => `(${text})`)].join(
     ' ',
   );

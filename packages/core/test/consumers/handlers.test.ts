@@ -154,7 +154,7 @@ describe('handlers', () => {
       const hanging = await receiver(() => undefined);
       const garbage = await listen(createTcpServer((socket) => socket.end('what?\r\n\r\n')));
       const closing = await listen(createTcpServer((socket) => socket.destroy()));
-      const [batch, timeout] = [await events(), 200];
+      const batch = await events();
       const failures: readonly (readonly [url: string, message: RegExp])[] = [
         [redirecting.url, /answered 307, and redirects are not followed/],
         [hanging.url, /did not answer within 200 ms/],
@@ -165,9 +165,10 @@ describe('handlers', () => {
         ['http://127.0.0.1:9/secret-path', /cannot be reached: /],
       ];
       for (const [url, message] of failures) {
-        const error = await Promise.resolve(webhook({ url, secret: SECRET, timeout })(batch, { signal })).catch(
-          (e) => e,
-        );
+        // Only the server that never answers meets a short limit: on a busy machine, the others may take longer.
+        const timeout = url === hanging.url ? 200 : undefined;
+        const handle = webhook({ url, secret: SECRET, ...(timeout !== undefined && { timeout }) });
+        const error = await Promise.resolve(handle(batch, { signal })).catch((e) => e);
         expect([url, error]).toEqual([url, expect.objectContaining({ message: expect.stringMatching(message) })]);
         expect(String(error.message)).not.toContain('secret-path');
       }
@@ -318,7 +319,7 @@ describe('handlers', () => {
         const context = { actor: `ada${forged}`, reason: forged };
         await flags.updateFlag(
           CHECKOUT,
-          { description: forged, owner: forged, labels: [forged.slice(0, 50)] },
+          { description: forged, owner: forged, labels: [forged.slice(0, 50).trim()] },
           context,
         );
         await flags.createSegment({ name: forged, constraints: [] }, context);

@@ -17,6 +17,9 @@ export const FLAG_NAMES = ['checkout', 'search', 'banner', 'export', 'beta.prici
 export const SEGMENT_IDS = [1, 2, 3] as const;
 
 const ids = fc.oneof(fc.constantFrom('1', '42', 'ada', 'grace@example.com', 'user-7919'), fc.string({ maxLength: 24 }));
+/** The SDK takes blanks in definitions for values: see the differences from it. */
+const isNotBlank = (text: string) => text.trim() !== '';
+const listedIds = ids.filter(isNotBlank);
 const addresses = fc.constantFrom('10.1.2.3', '192.168.0.7', '127.0.0.1', '2001:db8::1', '::1', 'not-an-address', '');
 const versions = fc.constantFrom(
   '1.2.3',
@@ -30,6 +33,7 @@ const versions = fc.constantFrom(
 );
 const numbers = fc.constantFrom('0', '12', '12.0', '-1', '1e3', '0x10', '', ' ', 'abc', 'Infinity', 'NaN');
 const words = fc.constantFrom('no', 'se', 'NO', 'premium', 'example.com', ' no ', '  ', '', 'user');
+const listedWords = words.filter(isNotBlank);
 const dates = fc.constantFrom('2001-01-01T00:00:00.000Z', '2199-01-01', '2020-06-01T12:00:00+02:00', 'never', '');
 const patterns = fc.constantFrom('^user', '[0-9]+', '(?i)NO$', '(a+)+$', '(broken', '\\d{2,}', '', '^(?=a)b$');
 const ranges = fc.constantFrom(
@@ -56,11 +60,11 @@ const fields = fc.constantFrom(
 );
 
 const operands: Record<string, fc.Arbitrary<Partial<ConstraintDefinition>>> = {
-  IN: fc.record({ values: fc.array(fc.oneof(words, ids, versions), { maxLength: 4 }) }),
-  NOT_IN: fc.record({ values: fc.array(fc.oneof(words, ids), { maxLength: 4 }) }),
-  STR_CONTAINS: fc.record({ values: fc.array(words, { maxLength: 3 }) }),
-  STR_STARTS_WITH: fc.record({ values: fc.array(words, { maxLength: 3 }) }),
-  STR_ENDS_WITH: fc.record({ values: fc.array(words, { maxLength: 3 }) }),
+  IN: fc.record({ values: fc.array(fc.oneof(listedWords, listedIds, versions), { maxLength: 4 }) }),
+  NOT_IN: fc.record({ values: fc.array(fc.oneof(listedWords, listedIds), { maxLength: 4 }) }),
+  STR_CONTAINS: fc.record({ values: fc.array(listedWords, { maxLength: 3 }) }),
+  STR_STARTS_WITH: fc.record({ values: fc.array(listedWords, { maxLength: 3 }) }),
+  STR_ENDS_WITH: fc.record({ values: fc.array(listedWords, { maxLength: 3 }) }),
   REGEX: fc.record({ value: patterns }),
   IN_CIDR: fc.record({ values: fc.array(fc.oneof(ranges, addresses), { maxLength: 3 }) }),
   NOT_AN_OPERATOR: fc.record({ values: fc.array(words, { maxLength: 2 }), value: words }),
@@ -105,12 +109,12 @@ const parametrized = fc.oneof(
   fc.record({ name: fc.constant('gradualRolloutRandom'), parameters: fc.record({ percentage: surePercentages }) }),
   fc.record({
     name: fc.constant('userWithId'),
-    parameters: fc.record({ userIds: fc.array(ids, { maxLength: 4 }).map((list) => list.join(' , ')) }),
+    parameters: fc.record({ userIds: fc.array(listedIds, { maxLength: 4 }).map((list) => list.join(' , ')) }),
   }),
   fc.record({
     name: fc.constant('remoteAddress'),
     parameters: fc.record({
-      IPs: fc.array(fc.oneof(ranges, addresses), { maxLength: 3 }).map((list) => list.join(', ')),
+      IPs: fc.array(fc.oneof(ranges, addresses).filter(isNotBlank), { maxLength: 3 }).map((list) => list.join(', ')),
     }),
   }),
   fc.record({
@@ -125,7 +129,7 @@ const payload = fc.record({
   value: fc.string({ maxLength: 8 }),
 });
 const overrides = fc.array(
-  fc.record({ contextName: fields, values: fc.array(fc.oneof(words, ids), { maxLength: 2 }) }),
+  fc.record({ contextName: fields, values: fc.array(fc.oneof(listedWords, listedIds), { maxLength: 2 }) }),
   {
     maxLength: 2,
   },

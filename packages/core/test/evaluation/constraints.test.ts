@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import type { EvaluationContext } from '../../src/evaluation/evaluation.types.js';
-import { inAnyRange, parseAddress, parseRange } from '../../src/evaluation/ip-address.js';
+import { inAnyRange, parseAddress, parseRange, withoutMapping } from '../../src/evaluation/ip-address.js';
 import type { EvaluationProblem } from '../../src/evaluation/problem.js';
 import { isSemver, SemverBound } from '../../src/evaluation/semver.js';
 import { createTextSearch } from '../../src/evaluation/text-search.js';
@@ -214,7 +214,10 @@ describe('an address', () => {
     ['1:2:3:4:5:6:7::', 8],
     ['::2:3:4:5:6:7:8', 8],
     ['1:2:3:4:5:6:1.2.3.4', 8],
-    ['::ffff:1.2.3.4', 8],
+    ['::ffff:1.2.3.4', 2],
+    ['::FFFF:102:304', 2],
+    ['::fffe:102:304', 8],
+    ['::1.2.3.4', 8],
     ['::ABCD', 8],
     ['::', 8],
   ])('is read from %s', (text, groups) => {
@@ -238,6 +241,32 @@ describe('an address', () => {
     ],
   ])('is absent where %s', (_, texts) => {
     for (const text of texts) expect([text, groupsOf(text)]).toEqual([text, 0]);
+  });
+});
+
+describe('an IPv4-mapped address', () => {
+  it('is its IPv4 address, in both notations, in a range and in a context', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.nat(32), fc.ipV4(), (base, prefix, other) => {
+        const [plain, mapped] = [parseRange(`${base}/${prefix}`), parseRange(`::ffff:${base}/${prefix + 96}`)];
+        expect(mapped).toEqual(plain);
+        const hex = new URL(`http://[::ffff:${other}]`).hostname.slice(1, -1);
+        const answers = [other, `::ffff:${other}`, `::FFFF:${other}`, hex].map((one) =>
+          inAnyRange(mapped ? [mapped] : [], one),
+        );
+        expect(new Set(answers).size).toBe(1);
+        expect([hex, `::ffff:${other}`, other].map(withoutMapping)).toEqual([other, other, other]);
+      }),
+    );
+  });
+
+  it.each(['', 'ada', '::1', '2001:db8::1', '::ffff:1.2.3', '::ffff:1.2.3.4%eth0'])('is no other text: %j', (text) => {
+    expect(withoutMapping(text)).toBe(text);
+  });
+
+  it('is in a network that contains all mapped addresses', () => {
+    const range = parseRange('::ffff:0:0/64');
+    expect(range && inAnyRange([range], '192.0.2.1')).toBe(true);
   });
 });
 

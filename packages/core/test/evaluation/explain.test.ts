@@ -61,6 +61,48 @@ describe('an explanation', () => {
     expect(unknownOf({ name: 'default' })).toEqual([undefined]);
   });
 
+  it('names what has no effect, or another one than it seems to have', () => {
+    const unknownOf = (strategy: StrategyDefinition, problems: string[] = []) =>
+      withStrategy(strategy, { onProblem: ({ code, message }) => problems.push(`${code} ${message}`) })
+        .explain('checkout')
+        .strategies.map(({ unknown }) => unknown);
+    const on = (operator: string, contextName: string) => [
+      { contextName, operator, value: '2026-01-01', values: ['a'], caseInsensitive: true },
+    ];
+    const problems: string[] = [];
+    expect(unknownOf({ name: 'default', constraints: on('DATE_AFTER', 'trialEnd') }, problems)).toEqual([
+      ['DATE_AFTER compares currentTime, not trialEnd', 'DATE_AFTER always compares case'],
+    ]);
+    expect(problems).toEqual([
+      'no_effect checkout: DATE_AFTER compares currentTime, not trialEnd.',
+      'no_effect checkout: DATE_AFTER always compares case.',
+    ]);
+    for (const operator of ['IN', 'NOT_IN', 'NUM_EQ', 'SEMVER_EQ', 'IN_CIDR']) {
+      expect(unknownOf({ name: 'default', constraints: on(operator, 'plan') })).toEqual([
+        [`${operator} always compares case`],
+      ]);
+    }
+    for (const operator of ['STR_CONTAINS', 'STR_STARTS_WITH', 'STR_ENDS_WITH', 'REGEX']) {
+      expect(unknownOf({ name: 'default', constraints: on(operator, 'plan') })).toEqual([undefined]);
+    }
+    for (const [stickiness, meant] of [
+      ['USERID', 'userId'],
+      ['Default', 'default'],
+      ['sessionID ', 'sessionId'],
+    ]) {
+      expect(unknownOf(rollout(100, { stickiness: `${stickiness}` }))).toEqual([
+        [`stickiness ${stickiness} instead of ${meant}: never on`],
+      ]);
+      const variants = [{ name: 'a', weight: 1, stickiness: `${stickiness}` }];
+      expect(unknownOf({ name: 'default', variants })).toEqual([
+        [`variants with stickiness ${stickiness} instead of ${meant}: by chance`],
+      ]);
+    }
+    for (const stickiness of ['default', 'random', 'userId', 'plan', '']) {
+      expect(unknownOf(rollout(100, { stickiness }))).toEqual([undefined]);
+    }
+  });
+
   it('lists the decisions in their order, up to the last needed', () => {
     const strategies = [
       { ...forAda, constraints: [inDev, { contextName: 'appName', operator: 'IN', values: ['shop'] }] },

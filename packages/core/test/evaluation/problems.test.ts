@@ -28,6 +28,11 @@ describe('a problem', () => {
     ['unknown_operator', constrained({ operator: 'LIKE' })],
     ['unusable_operand', constrained({ operator: 'REGEX', value: '(broken' })],
     ['unusable_operand', constrained({ operator: 'NUM_GT', value: 'many' })],
+    ['too_costly', constrained({ operator: 'REGEX', value: 'a{51}' })],
+    ['no_effect', constrained({ values: ['pro'], caseInsensitive: true })],
+    ['no_effect', constrained({ operator: 'DATE_AFTER', value: '2026-01-01' })],
+    ['no_effect', parametrized('flexibleRollout', { rollout: 50, stickiness: 'USERID' })],
+    ['no_effect', flag({ variants: [{ name: 'a', weight: 1, stickiness: 'Default' }] })],
   ])('is reported once with its flag: %s', (code, broken) => {
     const { problems, snapshot } = watched([broken]);
     const again = snapshot.with({ flags: [broken] });
@@ -55,6 +60,15 @@ describe('a problem', () => {
     expect(problems).toEqual([
       { code: expect.any(String), flag: 'checkout', message: expect.stringContaining(message) },
     ]);
+  });
+
+  it('is reported for a segment whose constraint has no effect', () => {
+    const constraints = [{ contextName: 'plan', operator: 'IN', values: ['pro'], caseInsensitive: true }];
+    const { problems } = watched([flag({ strategies: [{ name: 'default', segments: [3] }] })], {
+      segments: [{ id: 3, constraints }],
+    });
+    const message = 'The segment 3: IN always compares case.';
+    expect(problems).toEqual([{ code: 'no_effect', segment: 3, message }]);
   });
 
   it('is reported for a segment with its id, and the segment never holds', () => {
@@ -167,7 +181,7 @@ describe('a flag that cannot be read', () => {
     [withVariant({ overrides: 1 }), 'overrides of a variant must be an array'],
     [withOverride({ contextName: {}, values: [] }), 'contextName of an override must be text'],
     [withOverride({ contextName: 'a', values: 1 }), 'values of an override must be an array'],
-    [withOverride({ contextName: 'a', values: [{}] }), 'a value must be text'],
+    [withOverride({ contextName: 'a', values: [{}] }), 'values of an override must be text'],
     [withVariant({ weight: -1 }), 'weight of a variant must be a whole number from 0 to 1000000'],
     [withVariant({ weight: 1_000_001 }), 'weight of a variant must be a whole number from 0 to 1000000'],
     [broken({ dependencies: 1 }), 'dependencies must be an array'],

@@ -56,6 +56,14 @@ describe('the audience of a strategy', () => {
       [FULL, { name: 'flexibleRollout', parameters: { rolout: 50 } }],
     ],
     ['targeted', [{ name: 'ourOwnStrategy', parameters: { anything: 1 } }]],
+    [
+      '50 % + flexibleRollout stickiness USERID instead of userId: never on',
+      [{ name: 'flexibleRollout', parameters: { rollout: 50, stickiness: 'USERID' } }],
+    ],
+    [
+      'targeted + default IN always compares case',
+      [{ name: 'default', constraints: [{ contextName: 'country', operator: 'IN', caseInsensitive: true }] }],
+    ],
     ['20 %', [PERCENT, { name: 'flexibleRolout', disabled: true }]],
   ])('names what the host does not know: "%s"', (words, strategies) => {
     expect(describeAudience(audienceOf(strategies, ['ourOwnStrategy']), segmentName)).toBe(words);

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import type {
   ConstraintDefinition,
   FlagDefinition,
   SegmentDefinition,
+  VariantDefinition,
 } from '../../src/evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluation.types.js';
 import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
 import { fromUnleash } from '../specification/wire-words.js';
-import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
+import { flag, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
 import { unleashReference } from './unleash-reference.js';
 
 describe('the public client specification', () => {
@@ -161,6 +163,70 @@ describe('the engine, unlike the Node SDK,', () => {
     ['a v in an operand', { operator: 'SEMVER_EQ', value: 'v1.2.3' }, '1.2.3'],
   ])('compares versions by semver 2.0 to the letter: %s', (_, constraint, field) => {
     expect(both(constrained(constraint), { properties: { field } })).toEqual({ ours: false, theirs: true });
+  });
+
+  it.each(['STR_STARTS_WITH', 'STR_ENDS_WITH', 'STR_CONTAINS'])('matches nothing with blanks: %s', (operator) => {
+    const constraint = { operator, values: ['@example.org', ' '] };
+    const context = { properties: { field: 'eve@example.com' } };
+    expect(both(constrained(constraint), context)).toEqual({ ours: false, theirs: true });
+  });
+
+  it('matches no guest by an empty entry of a list, or a blank override', () => {
+    const strategies = [{ name: 'userWithId', parameters: { userIds: '7,' } }];
+    expect(both(flag({ strategies }), { userId: '' })).toEqual({ ours: false, theirs: true });
+    const [one, other] = weighted(1, 1000) as [VariantDefinition, VariantDefinition];
+    for (const blank of ['', ' ']) {
+      const overrides = [{ contextName: 'plan', values: [blank] }];
+      const definition = flag({ variants: [{ ...one, weight: 0, overrides }, other] });
+      const context = { userId: 'ada', properties: { plan: blank } };
+      expect(snapshotOf([definition]).getVariant('checkout', context).name).toBe('variant-1');
+      expect(unleashReference([definition]).getVariant('checkout', context).name).toBe('variant-0');
+    }
+  });
+
+  it.each([
+    { name: 'remoteAddress', parameters: { IPs: '10.0.0.1, ,' } },
+    { name: 'applicationHostname', parameters: { hostNames: ',host-b' } },
+  ])('ignores empty entries of lists: $parameters', (strategy) => {
+    const snapshot = withStrategy(strategy, { hostname: '' });
+    expect(snapshot.isEnabled('checkout', { remoteAddress: '' })).toBe(false);
+  });
+
+  it('finds an IPv4 client that a server which listens on IPv6 has mapped', () => {
+    const remoteAddress = '::ffff:10.0.0.1';
+    for (const IPs of ['10.0.0.1', '10.0.0.0/8', '::ffff:10.0.0.1']) {
+      expect(both(flag({ strategies: [{ name: 'remoteAddress', parameters: { IPs } }] }), { remoteAddress }).ours).toBe(
+        true,
+      );
+    }
+    const constraint = { operator: 'IN_CIDR', values: ['10.0.0.0/8'] };
+    expect(both(constrained(constraint), { properties: { field: remoteAddress } }).ours).toBe(true);
+    // As text it stays: SDKs hash and compare it so.
+    expect(both(constrained({ values: ['10.0.0.1'] }), { properties: { field: remoteAddress } })).toEqual({
+      ours: false,
+      theirs: false,
+    });
+  });
+
+  it('loses no match without case that exists with case', () => {
+    const constraint = { operator: 'STR_CONTAINS', values: ['ΟΔΟΣ'], caseInsensitive: true };
+    const context = { properties: { field: 'ΟΔΟΣΑ' } };
+    expect(both(constrained(constraint), context)).toEqual({ ours: true, theirs: false });
+    const text = fc.string({ unit: fc.constantFrom(...'aAσςΣİıIißẞſK'), maxLength: 6 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom('STR_STARTS_WITH', 'STR_ENDS_WITH', 'STR_CONTAINS'),
+        text.filter(Boolean),
+        text,
+        text,
+        (operator, part, before, after) => {
+          const field = `${before}${part}${after}`;
+          const ask = (caseInsensitive: boolean) =>
+            both(constrained({ operator, values: [part], caseInsensitive }), { properties: { field } }).ours;
+          expect(ask(true) || !ask(false)).toBe(true);
+        },
+      ),
+    );
   });
 
   it('rejects an address with a prefix length', () => {

@@ -37,6 +37,11 @@ describe('a strategy in words', () => {
       'country contains a, b, c and 2 more (any case)',
     ],
     [{ operator: 'FUTURE', values: ['x'] }, 'country FUTURE x'],
+    [{ operator: 'IN', values: ['DE'], caseInsensitive: true }, 'country is one of DE (IN always compares case)'],
+    [
+      { operator: 'DATE_AFTER', value: '2026-01-01' },
+      'country is after 2026-01-01 (DATE_AFTER compares currentTime, not country)',
+    ],
   ])('describes %j as "%s"', (condition, words) => {
     expect(describeConstraint({ contextName: 'country', ...condition })).toBe(words);
   });
@@ -51,6 +56,22 @@ describe('a strategy in words', () => {
     expect(describeStrategy({ name: 'userWithId', parameters: { userIds: '1,2' }, constraints: [] })).toBe(
       'User IDs, userIds 1, 2',
     );
+  });
+
+  it('names what has no effect, once, also in a difference', () => {
+    const constraint = { contextName: 'country', operator: 'IN', values: ['DE'], caseInsensitive: true };
+    expect(describeStrategy({ ...rollout, constraints: [constraint] }, undefined, [])).toBe(
+      'Gradual rollout 25 %, country is one of DE (IN always compares case)',
+    );
+    const { caseInsensitive: _, ...before } = constraint;
+    const strategies = (one: object) => live([{ ...everyone, constraints: [one] }]);
+    expect(linesOf(flag(strategies(before), strategies(constraint)))).toEqual([
+      expect.stringMatching(/country is one of · caseInsensitive no → yes \(IN always compares case\)$/),
+    ]);
+    const time = { contextName: 'end', operator: 'DATE_AFTER', value: '2026-01-01' };
+    expect(linesOf(flag(strategies(time), strategies({ ...time, value: '2026-01-02' })))).toEqual([
+      expect.stringContaining('end is after (DATE_AFTER compares currentTime, not end) 2026-01-01 → 2026-01-02'),
+    ]);
   });
 
   it('names what the host does not know', () => {

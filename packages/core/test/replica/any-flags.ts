@@ -80,7 +80,10 @@ export const someVariants: fc.Arbitrary<readonly VariantInput[]> = fc.uniqueArra
     name: fc.constantFrom('blue', 'green', 'yellow'),
     stickiness,
     overrides: fc.array(
-      fc.record({ contextName: fc.constantFrom(...FIELDS), values: fc.array(someText, { maxLength: 2 }) }),
+      fc.record({
+        contextName: fc.constantFrom(...FIELDS),
+        values: fc.array(fc.constantFrom(...TEXTS.slice(1)), { maxLength: 2 }),
+      }),
       { maxLength: 1 },
     ),
   }),

@@ -247,7 +247,7 @@ const startedRollout = {
     items: {
       type: 'object',
       properties: {
-        rollout: { ...example(25, { type: 'number', minimum: 0, maximum: 100 }), description: 'The percentage.' },
+        rollout: { ...example(25, { type: 'integer', minimum: 0, maximum: 100 }), description: 'The percentage.' },
         hold: {
           ...example(3_600_000, { type: ['integer', 'null'], minimum: 0 }),
           description: 'Milliseconds until the next step; null: until somebody advances it. Only the last may lack it.',

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { withoutMapping } from '@flags/core/integration';
 
 /** A request, independent of any framework. Adapters create it from the framework's request. */
 export interface FlagsRequest<Native = unknown> {
@@ -37,6 +38,12 @@ export interface FlagsRequest<Native = unknown> {
   readonly onMatch?: ((route: string, params: Record<string, string>) => void) | undefined;
   /** The framework's own request. Host functions, such as `auth`, receive it. */
   readonly native: Native;
+}
+
+/** Returns the client's address. A server that listens on IPv6 gets IPv4 clients as `::ffff:192.0.2.1`. */
+export function addressOf(request: Pick<FlagsRequest, 'ip'>): string | undefined {
+  const address: unknown = request.ip();
+  return typeof address === 'string' ? withoutMapping(address) : undefined;
 }
 
 /** Bounds the memory of long bodies that arrive together. */

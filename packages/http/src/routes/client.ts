@@ -11,7 +11,7 @@ import {
   segmentFormFor,
 } from '../client/document.js';
 import { invalidInput } from '../messages/errors.js';
-import { headerOf, unchecked } from '../messages/request.js';
+import { addressOf, headerOf, unchecked } from '../messages/request.js';
 import {
   bulkSchema,
   refusalToWire,
@@ -311,7 +311,7 @@ async function record(recording: Promise<void>): Promise<void> {
 }
 
 function reportOrigin(request: SdkRequest, access: ReportAccess): ReportOrigin {
-  const address = request.sent.ip();
+  const address = addressOf(request.sent);
   return { ...(address !== undefined && { clientIp: address }), ...originOf(request, access) };
 }
 

@@ -33,7 +33,7 @@ const audiencePartSchema = objectComponent(
     unknown: {
       ...text,
       description:
-        'The parts of a strategy that the host does not know, such as `flexibleRolout unknown here: never on`.',
+        'The parts of a strategy that the host does not know or that have no effect, such as `flexibleRolout unknown here: never on`.',
     },
   },
 );

@@ -4,7 +4,7 @@ import { otherParametersIn, parameter } from '../api/query.js';
 import { type QueryParameter, type RouteResult, type SdkRequest, type SdkRoute, sdkRoute } from '../api/route.js';
 import { clientQueryOf, selectedNames } from '../client/document.js';
 import { jsonArray } from '../messages/json.js';
-import { unchecked } from '../messages/request.js';
+import { addressOf, unchecked } from '../messages/request.js';
 import {
   contextFromWire,
   evaluatedVariantSchema,
@@ -64,7 +64,7 @@ export const frontendRoutes: readonly SdkRoute[] = [
     async handle(request) {
       const { query, sent } = request;
       const context = { ...otherParametersIn(sent.rawQuery, CONTEXT_PARAMETERS), ...query };
-      return evaluate(request, contextFromWire(context, sent.ip()));
+      return evaluate(request, contextFromWire(context, addressOf(sent)));
     },
   }),
   sdkRoute('POST', FRONTEND, 'evaluateFlagsForContext', {
@@ -74,7 +74,7 @@ export const frontendRoutes: readonly SdkRoute[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const { context } = unchecked<{ readonly context?: WireContext | null } | undefined>(request.body) ?? {};
-      return evaluate(request, contextFromWire(context ?? {}, request.sent.ip()));
+      return evaluate(request, contextFromWire(context ?? {}, addressOf(request.sent)));
     },
   }),
 ];

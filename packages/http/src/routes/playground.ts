@@ -87,7 +87,8 @@ const explainedStrategySchema = objectComponent(
   {
     unknown: {
       ...listOf(text),
-      description: 'The parts of the strategy that the host does not know, such as `unknown parameter rolout`.',
+      description:
+        'The parts of the strategy that the host does not know or that have no effect, such as `unknown parameter rolout`.',
     },
     isTooCostly: { ...boolean, description: 'The strategy does not hold, because its evaluation could take too long.' },
     test: { ...boolean, description: 'The result of the strategy itself; absent if it was not evaluated.' },

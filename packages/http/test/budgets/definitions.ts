@@ -203,7 +203,7 @@ export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSi
 
 /** A strategy with 20 patterns of the maximum cost per character, which are all tested. */
 async function addPatterns(flags: Flags, flag: string): Promise<void> {
-  for (let repeated = 480; repeated > 1; repeated = Math.floor(repeated * 0.7)) {
+  for (let repeated = 50; repeated > 1; repeated = Math.floor(repeated * 0.7)) {
     const value = `(?:a?){${repeated}}b`;
     const constraint: Constraint = { contextName: 'userId', operator: 'REGEX', value, inverted: true };
     const constraints = Array.from({ length: 20 }, () => constraint);

@@ -39,7 +39,7 @@ describe('features for clients', () => {
       const payload = { type: 'string', value: 'x' } as const;
       await (flags as Flags<string>).addStrategy(PRODUCTION, {
         name: 'flexibleRollout',
-        parameters: { rollout: 12.5, stickiness: 'default', groupId: null, own: true, ['__proto__']: 1 },
+        parameters: { rollout: 12, stickiness: 'default', groupId: null, own: true, ['__proto__']: 1 },
         constraints: [{ contextName: 'userId', operator: 'IN', values: ['7'] }],
         segments: [id],
         variants: [{ name: 'wide', weightType: 'variable', weight: 1000, stickiness: 'default', payload }],
@@ -60,7 +60,7 @@ describe('features for clients', () => {
         strategies: [
           {
             name: 'flexibleRollout',
-            parameters: { rollout: '12.5', stickiness: 'default', own: 'true', ['__proto__']: '1' },
+            parameters: { rollout: '12', stickiness: 'default', own: 'true', ['__proto__']: '1' },
             constraints: [
               { contextName: 'userId', operator: 'IN', values: ['7'], inverted: false, caseInsensitive: false },
             ],

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { brotliCompressSync } from 'node:zlib';
-import type { TokenKind } from '@flags/core';
+import type { StrategyInput, TokenKind } from '@flags/core';
 import { array, assert, asyncProperty, constantFrom, oneof, string, tuple } from 'fast-check';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';
@@ -188,9 +190,40 @@ describe('the frontend API', () => {
     });
 
     it('has the address of the request unless it names one', async () => {
-      const { flags, isOn } = await createConstrained('remoteAddress', ['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+      const { flags, isOn } = await createConstrained('remoteAddress', ['127.0.0.1', '::1']);
       expect([await isOn(''), await isOn('?remoteAddress=192.0.2.1')]).toEqual([true, false]);
       await flags.close();
+    });
+
+    it.each([
+      ['remoteAddress', { IPs: '127.0.0.1' }],
+      ['flexibleRollout', { rollout: 100, stickiness: 'remoteAddress' }],
+    ])('has the IPv4 address of an IPv4 client of a server that listens on IPv6: %s', async (name, parameters) => {
+      const { app, flags } = await createHostApp();
+      const server = app.listen(0, '::');
+      try {
+        await once(server, 'listening');
+        const place = { project: 'default', flag: 'checkout', environment: 'production' };
+        await flags.createFlag(place, { name: 'checkout' });
+        const constraints = [{ contextName: 'remoteAddress', operator: 'IN', values: ['127.0.0.1'] }] as const;
+        await flags.addStrategy(place, { name, parameters, constraints } as StrategyInput);
+        await flags.enable(place);
+        const { port } = server.address() as AddressInfo;
+        const api = `http://127.0.0.1:${port}/api`;
+        const { toggles } = (await (await fetch(`${api}/frontend`)).json()) as { toggles: readonly object[] };
+        expect(toggles).toHaveLength(1);
+        const registration = { appName: 'web', strategies: [], started: '2026-01-01T00:00:00Z', interval: 1000 };
+        await fetch(`${api}/client/register`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(registration),
+        });
+        const { instances } = await flags.getApplication({ application: 'web' });
+        expect(instances.map(({ clientIp }) => clientIp)).toEqual(['127.0.0.1']);
+      } finally {
+        server.close();
+        await flags.close();
+      }
     });
 
     it('is evaluated in the environment of the token, whatever environment it names', async () => {

@@ -14,7 +14,7 @@ const PATTERNS: StrategyInput = {
   constraints: ['a', 'b', 'c'].map((letter) => ({
     contextName: 'userId',
     operator: 'REGEX',
-    value: `[ab]*${letter}[abc]{300}[!?]`,
+    value: `[ab]*${letter}${'[abc]{50}'.repeat(6)}[!?]`,
     inverted: true,
   })),
 };

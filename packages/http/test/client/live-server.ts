@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
+import { KEEP_IDLE } from '../../../../test/idle-connections.js';
 import { until } from '../../../../test/until.js';
 import { createFlagsRouter, type FlagsRouter, type FlagsRouterOptions } from '../../../express/src/index.js';
 import { EXPRESS_5, type ExpressVersion } from '../express-versions.js';
@@ -37,7 +38,7 @@ export async function startLiveServer(options: LiveServerOptions = {}): Promise<
     response.end();
   });
   const sockets = new Set<Socket>();
-  const server = createServer(app).listen(port, '127.0.0.1');
+  const server = createServer(KEEP_IDLE, app).listen(port, '127.0.0.1');
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));

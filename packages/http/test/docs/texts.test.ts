@@ -419,6 +419,7 @@ describe('the reference tables in docs', () => {
     const settings = membersOf(source, 'export interface SqliteStorageSettings');
     expect(optionsAfter('## `sqliteStorage(path)`, `sqliteStorage(options)`')).toEqual([
       'path',
+      'driverFrom',
       'database',
       ...settings,
     ]);
@@ -612,7 +613,8 @@ describe('the limits of docs/limits.md', () => {
       await patchStrategy(flags, { ref: { ...PRODUCTION, strategy: id }, patch: [copy], context: {} });
     },
     pattern: strategyWith((amount) => ({ constraints: [matches(`(?:${text(amount - 6)}){0}`.slice(0, amount))] })),
-    patternWeight: strategyWith((amount) => ({ constraints: [matches(`a{${amount - 1}}b`)] })),
+    patternRepetitions: strategyWith((amount) => ({ constraints: [matches(`a{${amount}}`)] })),
+    patternsPerFlag: strategyWith((amount) => ({ constraints: many(amount, (n) => matches(`^${n}$`)) })),
     reportedName: (flags, amount) =>
       flags.reportMetrics({ application: text(amount), start: STOP, stop: STOP, counts: {} }),
     registrationSize(flags, bytes) {

@@ -35,7 +35,11 @@ async function isAsked(page: Visit['page'], ...lines: readonly string[]) {
   expect(await noticed(page).allTextContents()).toEqual(lines);
   if (isFull || !isChecked) expect(await accessibilityViolations(page)).toEqual([]);
   isChecked = true;
-  return page.getByRole('dialog').last();
+  const dialog = page.getByRole('dialog').last();
+  // The counts move the buttons below them: a click before their arrival may miss.
+  const hasCounts = lines.some((line) => !line.endsWith('that you may not read'));
+  if (hasCounts) await dialog.getByText(/^Counted over /).waitFor();
+  return dialog;
 }
 
 /** Waits for the review with the effects on one flag in several environments, and returns the dialog. */

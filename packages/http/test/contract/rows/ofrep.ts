@@ -126,6 +126,8 @@ export const ofrepRows: readonly Row[] = [
   {
     endpoint: 'streamRefetches',
     name: 'refuses a token of another kind',
+    // Followers do not know admin tokens.
+    isForEngines: true,
     request: { method: 'GET', path: STREAM, headers: { authorization: ADMIN_SECRET } },
     expect: { status: 403, code: 'forbidden' },
   },

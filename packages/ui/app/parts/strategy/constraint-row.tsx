@@ -1,4 +1,4 @@
-import { OPERATORS, takesValues } from '@flags/core/admin';
+import { noEffectInConstraint, OPERATORS, takesValues } from '@flags/core/admin';
 import type { Constraint } from '../../api/types.js';
 import { Checkbox, IconButton, Select } from '../control/controls.js';
 import { isTime, TimeInput, ZONE_HINT } from '../form/time-field.js';
@@ -17,7 +17,9 @@ const FIELDS = ['userId', 'sessionId', 'appName', 'remoteAddress', 'currentTime'
 export function ConstraintRow({ constraint, number, onChange, onRemove }: ConstraintRowProps) {
   const { contextName, operator, inverted = false, caseInsensitive = false } = constraint;
   const name = `Constraint ${number}`;
-  const isText = operator.startsWith('STR_') || operator === 'IN' || operator === 'NOT_IN';
+  // A set box can be cleared where it has no effect.
+  const isText = operator.startsWith('STR_') || operator === 'REGEX' || caseInsensitive;
+  const problems = contextName === '' ? [] : noEffectInConstraint(constraint);
   // A text that is not a time stays unchanged.
   const isDate = operator.startsWith('DATE_') && (!constraint.value || isTime(constraint.value));
   const setOperator = (next: string) => {
@@ -79,6 +81,11 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
           any case
         </Checkbox>
       )}
+      {problems.map((text) => (
+        <span key={text} class="tag warning">
+          {text}
+        </span>
+      ))}
       <IconButton icon="close" label={`Remove constraint ${number}`} onClick={onRemove} />
       {takesValues(operator) && (
         <ValueList

@@ -44,11 +44,13 @@ function StrategySummary({ strategy, index }: { readonly strategy: Strategy; rea
           </span>
         )}
         {disabled && <span class="tag">disabled</span>}
-        {unknownInStrategy(strategy, ownStrategiesOf(session.value?.strategies) ?? []).map((text) => (
-          <span key={text} class="tag warning">
-            {text}
-          </span>
-        ))}
+        {unknownInStrategy({ ...strategy, constraints: [] }, ownStrategiesOf(session.value?.strategies) ?? []).map(
+          (text) => (
+            <span key={text} class="tag warning">
+              {text}
+            </span>
+          ),
+        )}
       </div>
       <ul class="conditions">
         {(strategy.segments ?? []).map((id) => (
