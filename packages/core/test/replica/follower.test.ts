@@ -418,11 +418,12 @@ describe('a storage that fails', () => {
     const good = clock.text();
     storage.inject({ error: FAILURE });
     clock.advance(1000);
-    expect(await reader.refresh()).toEqual({ state: 'stale', checkedAt: good, error: FAILURE });
-    expect(reader.status()).toEqual({ state: 'stale', checkedAt: good, error: FAILURE });
+    const due = { pending: 0, overdue: 0, unguarded: 0 };
+    expect(await reader.refresh()).toEqual({ state: 'stale', checkedAt: good, error: FAILURE, due });
+    expect(reader.status()).toEqual({ state: 'stale', checkedAt: good, error: FAILURE, due });
     storage.heal();
     clock.advance(1000);
-    expect(await reader.refresh()).toEqual({ state: 'current', checkedAt: clock.text() });
+    expect(await reader.refresh()).toEqual({ state: 'current', checkedAt: clock.text(), due });
   });
 
   it('is followed again without a restart when it works, from the last position', async () => {

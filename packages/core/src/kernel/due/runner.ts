@@ -40,9 +40,10 @@ export class DueRunner {
     this.mode = options.mode;
   }
 
-  /** Starts the timer. */
+  /** Starts the timer, unless it would do nothing. */
   start(): void {
-    if (this.mode === true || this.options.polls) this.wakeAfter(0);
+    const tidies = this.options.polls && this.sources.some(({ tidy }) => tidy !== undefined);
+    if (this.mode === true || tidies) this.wakeAfter(0);
   }
 
   /** Moves the timer to an earlier time, in milliseconds since 1970. */
