@@ -241,46 +241,6 @@ onEveryStorage((start, share) => {
     }
   });
 
-  it('that hangs delays no step of another rollout, and at most 16 are asked at once', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
-    try {
-      const names = Array.from({ length: 20 }, (_, index) => `flag-${index + 10}`);
-      for (const name of names) await flags.rollouts.start(await addGradual(flags, '1', name), STEPS);
-      answer = ({ ref: { flag } }) => (flag === 'flag-10' ? new Promise(() => undefined) : 'go');
-      clock.advance(DAY);
-      const hanging = round(flags);
-      while (asked.length < 20) await jest.advanceTimersByTimeAsync(1);
-      // Steps 19 flags, while the first one hangs.
-      const reached = async (index: number) =>
-        (await flags.rollouts.list()).items.filter(({ step }) => step === index).length;
-      while ((await reached(1)) < 19) await jest.advanceTimersByTimeAsync(1);
-      clock.advance(DAY);
-      // A later look does not wait for it either, nor ask about it twice.
-      const later = flags.runDue();
-      // Before the ten seconds pass: a connection to a database has a time limit too.
-      while ((await reached(2)) < 19) await jest.advanceTimersByTimeAsync(1);
-      expect(asked).toHaveLength(39);
-      await jest.advanceTimersByTimeAsync(10_100);
-      expect((await hanging).length).toBe(19);
-      const moved = (await later).items.length;
-      expect([moved, errors.map(String)]).toEqual([19, [expect.stringContaining('flag-10')]]);
-      expect(errors).toHaveLength(1);
-      answer = () => new Promise(() => undefined);
-      asked = [];
-      clock.advance(DAY);
-      const blocked = flags.runDue();
-      while (asked.length < 16) await jest.advanceTimersByTimeAsync(1);
-      await jest.advanceTimersByTimeAsync(100);
-      expect(asked).toHaveLength(16);
-      await jest.advanceTimersByTimeAsync(10_100);
-      expect(asked).toHaveLength(20);
-      await jest.advanceTimersByTimeAsync(10_100);
-      expect((await blocked).items).toEqual([]);
-    } finally {
-      jest.useRealTimers();
-    }
-  });
-
   it('is needed for a guarded rollout: a node without one never steps it', async () => {
     const startShared = await share();
     const guarded = await startShared(guarding());

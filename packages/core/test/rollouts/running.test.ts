@@ -5,6 +5,7 @@ import { DueSteps } from '../../src/features/rollouts/due-steps.js';
 import { createFlags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
 import type { DueMode } from '../../src/kernel/due/runner.js';
 import { faultyStorage } from '../../src/testing.js';
+import type { GuardAnswer, GuardedRollout } from '../../src/types.js';
 import { withFakeTime } from '../fake-time.js';
 import { PRODUCTION } from '../references.js';
 import { refusalOf } from '../refusal.js';
@@ -331,5 +332,59 @@ it('asks `due.authorize` beside the writer: a hanging answer delays no other ste
     ['running', 1],
   ]);
   expect(await percentage(flags)).toBe('25');
+  await flags.close();
+});
+
+it('steps the others while a guard hangs, and asks at most 16 times at once', async () => {
+  const clock = settableClock();
+  const errors: unknown[] = [];
+  let asked: GuardedRollout[] = [];
+  let answer: (rollout: GuardedRollout) => GuardAnswer | Promise<GuardAnswer> = () => 'go';
+  const flags = await createFlags({
+    ...SILENT,
+    storage: memoryStorage(),
+    now: clock.now,
+    onError: (error) => errors.push(error),
+    rolloutGuard(rollout) {
+      asked.push(rollout);
+      return answer(rollout);
+    },
+  });
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
+  try {
+    const names = Array.from({ length: 20 }, (_, index) => `flag-${index + 10}`);
+    for (const name of names) await flags.rollouts.start(await addGradual(flags, '1', name), STEPS);
+    answer = ({ ref: { flag } }) => (flag === 'flag-10' ? new Promise<GuardAnswer>(() => undefined) : 'go');
+    clock.advance(DAY);
+    const hanging = round(flags);
+    while (asked.length < 20) await jest.advanceTimersByTimeAsync(1);
+    // Steps 19 flags, while the first one hangs.
+    const reached = async (index: number) =>
+      (await flags.rollouts.list()).items.filter(({ step }) => step === index).length;
+    while ((await reached(1)) < 19) await jest.advanceTimersByTimeAsync(1);
+    clock.advance(DAY);
+    // A later look does not wait for it either, nor ask about it twice.
+    const later = flags.runDue();
+    while ((await reached(2)) < 19) await jest.advanceTimersByTimeAsync(1);
+    expect(asked).toHaveLength(39);
+    await jest.advanceTimersByTimeAsync(10_100);
+    expect((await hanging).length).toBe(19);
+    const moved = (await later).items.length;
+    expect([moved, errors.map(String)]).toEqual([19, [expect.stringContaining('flag-10')]]);
+    expect(errors).toHaveLength(1);
+    answer = () => new Promise<GuardAnswer>(() => undefined);
+    asked = [];
+    clock.advance(DAY);
+    const blocked = flags.runDue();
+    while (asked.length < 16) await jest.advanceTimersByTimeAsync(1);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(asked).toHaveLength(16);
+    await jest.advanceTimersByTimeAsync(10_100);
+    expect(asked).toHaveLength(20);
+    await jest.advanceTimersByTimeAsync(10_100);
+    expect((await blocked).items).toEqual([]);
+  } finally {
+    jest.useRealTimers();
+  }
   await flags.close();
 });
