@@ -337,8 +337,8 @@ onEveryStorage((start, share) => {
       await expectRefused('revision_mismatch', () => flags.rollouts.start(ref, STEPS, { ifRevision: 1 }));
       for (const [path, steps] of Object.entries({
         '/steps': [],
-          '/steps/0/percentage': [{ percentage: 101 }],
-          '/steps/0/hold': [{ percentage: 1 }, { percentage: 2 }],
+        '/steps/0/percentage': [{ percentage: 101 }],
+        '/steps/0/hold': [{ percentage: 1 }, { percentage: 2 }],
         '/steps/1/hold': [
           { percentage: 1, hold: 1 },
           { percentage: 2, hold: 0.5 },

@@ -282,7 +282,7 @@ it('looks at 1,000 rollouts among 100,000 flags in less than a millisecond, with
   };
   const flags = await createFlags({ ...options, storage: counting });
   const engine = (flags as unknown as { readonly [ENGINE]: ChangeEngine })[ENGINE];
-  const source = new DueSteps(() => engine, engine.rolling, { guard: () => 'go', authorizeDue: undefined, actor: '' });
+  const source = new DueSteps(() => engine, engine.rolling, { guard: () => 'go', authorize: undefined, actor: '' });
   reads = 0;
   let fastest = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -345,9 +345,11 @@ it('steps the others while a guard hangs, and asks at most 16 times at once', as
     storage: memoryStorage(),
     now: clock.now,
     onError: (error) => errors.push(error),
-    rolloutGuard(rollout) {
-      asked.push(rollout);
-      return answer(rollout);
+    due: {
+      guard(rollout) {
+        asked.push(rollout);
+        return answer(rollout);
+      },
     },
   });
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });

@@ -14,6 +14,7 @@ import { refuseBypass, toContext } from '../../changesets/run-operation.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
+import { assertDueRuns } from '../../kernel/due/runner.js';
 import type { DocumentReader, Read, Versioned } from '../../storage/documents.js';
 import { listSummaries, type StoredSummary } from '../../storage/summaries.js';
 import { isSamePerson } from '../../tokens/people.js';
@@ -221,15 +222,6 @@ async function assertRoom(engine: ChangeEngine, { author, bytes, replaces }: Roo
 
 function full(message: string): FlagsError {
   return invalidInput([{ message, path: '' }]) as FlagsError;
-}
-
-/** Throws `due_disabled` unless somebody applies what is due: otherwise a time would be accepted that nobody serves. */
-export function assertDueRuns({ due }: Pick<SharedEngine, 'due'>): void {
-  if (due.mode !== false) return;
-  const message =
-    'Nothing is applied at a time here: open the flags with due: { run: true }, or with run: "elsewhere" if another ' +
-    'process does it.';
-  throw new FlagsError('due_disabled', message);
 }
 
 /** Resolves to a request. Rejects with `change_request_not_found`. */

@@ -5,13 +5,13 @@ import { ChangesHash } from '../../changesets/repetition.js';
 import { refuseBypass, toContext } from '../../changesets/run-operation.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
+import { assertDueRuns } from '../../kernel/due/runner.js';
 import * as rules from './change-request.decide.js';
 import type { ChangeRequestApproval, ChangeRequestTime, GatedEffect, RequestState } from './change-request.js';
 import { requestDocuments } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type { ApplyContext, ChangeRequest, ChangeRequestRef, DecisionContext } from './change-request.types.js';
 import {
-  assertDueRuns,
   authorizeAll,
   describeRequest,
   findRequest,

@@ -248,7 +248,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   ): Promise<readonly DocumentCheck[]> {
     const planned = await toPlannedSet(decided);
     const projects = await projectsSeenIn(this.engine, planned.documents);
-    const question = { authorizeDue: authorize, author: applierOf(request), what: 'change request' } as const;
+    const question = { authorize, author: applierOf(request), what: 'change request' } as const;
     await askDue(this.engine, question, { ...planned, projects });
     const written = decided.writes.map(({ write: { key, expected } }) => ({ key, expected }));
     return [...decided.unit.toChecks(), ...written];
