@@ -12,7 +12,7 @@ import {
 import { loadDefinitions } from '@flags/core/integration';
 
 /** The parts of a document that is too large for one import, and what they change together. */
-export interface PlannedParts extends Required<Pick<ImportResult, 'differences' | 'effects'>> {
+export interface PlannedParts extends Required<Pick<ImportResult, 'differences' | 'effects' | 'rollouts'>> {
   /** Each is one import, and so one change set. */
   readonly parts: readonly Definitions[];
 }
@@ -43,6 +43,7 @@ export async function planInParts(
       parts: planned.map(({ part }) => part),
       differences: planned.flatMap(({ differences }) => differences),
       effects: joinEffects(planned.flatMap(({ effects = [] }) => effects)),
+      rollouts: planned.flatMap(({ rollouts }) => rollouts),
     };
   } finally {
     await flags.close();

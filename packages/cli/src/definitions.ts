@@ -44,7 +44,7 @@ export interface ApplyChoices extends ShowChoices {
   readonly prune?: boolean;
 }
 
-interface DocumentPlan extends Pick<ImportResult, 'differences'>, Partial<Effects> {
+interface DocumentPlan extends Pick<ImportResult, 'differences' | 'rollouts' | 'approval'>, Partial<Effects> {
   /** What is imported, one after the other: usually the document alone. */
   readonly parts: readonly Definitions[];
 }
@@ -86,9 +86,10 @@ export async function planDocument(
   { prune = false, ...choices }: ApplyChoices = {},
 ): Promise<Omit<DocumentPlan, 'parts'>> {
   const { parts, ...planned } = await planImport(session, document, prune);
-  const { differences } = planned;
+  const { differences, rollouts, approval = null } = planned;
   showParts(session, parts);
-  return { differences, ...(await showPlan(session, { ...planned, documents: differences }, choices)) };
+  const effects = await showPlan(session, { ...planned, documents: differences, notes: notesOf(planned) }, choices);
+  return { differences, rollouts, ...effects, approval };
 }
 
 function showParts({ output }: CommandSession, { length }: readonly Definitions[]): void {
@@ -103,11 +104,11 @@ export async function applyDocument(
 ): Promise<void> {
   const { api, output, options } = session;
   const planned = await planImport(session, document, prune);
-  const { parts, differences, effects, hiddenEffects = 0 } = planned;
-  const json = { changeSets: [], differences, effects, hiddenEffects };
-  const deletions = archivedIn(differences);
+  const { parts, differences, rollouts, effects, hiddenEffects = 0 } = planned;
+  const json = { changeSets: [], differences, rollouts, effects, hiddenEffects };
+  const review = { documents: differences, subjects: archivedIn(differences), notes: notesOf(planned), advice: ADVICE };
   showParts(session, parts);
-  if (!(await confirmPlan(session, { ...planned, documents: differences, deletions, json }, choices))) return;
+  if (!(await confirmPlan(session, { ...planned, ...review, json }, choices))) return;
   const { reason, bypassApproval } = options;
   const changeSets: NonNullable<ImportResult['changeSet']>[] = [];
   for (const definitions of parts) {
@@ -115,9 +116,19 @@ export async function applyDocument(
     const { changeSet } = await api.change<ImportResult>('/import', body, { bypassApproval });
     if (changeSet) changeSets.push(changeSet);
   }
-  output.json({ changed: changeSets.length > 0, changeSets, differences });
+  output.json({ changed: changeSets.length > 0, changeSets, differences, rollouts });
   const ids = changeSets.map(({ id }) => id).reverse();
   output.line(output.colors.green(`Changed. To undo it: ${ids.map((id) => `flags undo ${id}`).join('; ')}`));
+}
+
+/** No change request contains a document. */
+const ADVICE =
+  'Request the changes by commands with --request, or import with --bypass-approval REASON if you may do without.';
+
+/** Says which rollouts the document ends, and which percentages it leaves alone. */
+function notesOf({ rollouts }: Pick<DocumentPlan, 'rollouts'>): readonly string[] {
+  const places = rollouts.map(({ flag, environment }) => `${flag} in ${environment}`);
+  return [...new Set(places)].map((place) => `leaves the percentage of ${place} alone: it rolls out`);
 }
 
 /** Returns the flags that a document archives: the question names them, as it names deletions. */
