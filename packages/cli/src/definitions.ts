@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { buffer as readBuffer } from 'node:stream/consumers';
 import { type Definitions, type ImportResult, isFlagsError } from '@flags/core';
-import type { ImportedDifference } from '@flags/core/types';
-import type { Session } from '@flags/http/wire';
+import type { ApprovalPolicy, ImportedDifference } from '@flags/core/types';
+import type { RolloutPage, Session } from '@flags/http/wire';
 import { parse as parseYaml } from 'yaml';
 import { reasonOf } from './connection.js';
 import { isTooLarge, MAX_BODY, planInParts, sizeOf } from './definition-parts.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
 import { describeRefusal } from './refusal-words.js';
 import { confirmPlan, type Effects, type ShowChoices, showPlan } from './review.js';
-import type { CommandSession } from './session.js';
+import { type CommandSession, readAll } from './session.js';
 
 /** Reads a YAML or JSON file; `-` is the standard input. */
 export async function readDocument({ stdin }: CommandIo, file: string): Promise<unknown> {
@@ -72,7 +72,10 @@ async function planOnCopy({ api }: CommandSession, document: Definitions, prune:
     ...(roles && { roles }),
   };
   try {
-    return await planInParts(settings, await api.get<Definitions>('/export'), { document, prune });
+    const { environments: policy } = await api.get<ApprovalPolicy>('/approval-policy');
+    const rollouts = await readAll(api, '/rollouts', {}, (page: RolloutPage) => page.rollouts);
+    const beside = { rollouts, policy: { environments: policy } };
+    return await planInParts(settings, await api.get<Definitions>('/export'), { document, prune, beside });
   } catch (error) {
     if (!isFlagsError(error)) throw error;
     throw new CommandError(describeRefusal(error.message, error.details));

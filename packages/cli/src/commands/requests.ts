@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { ApiError } from '../connection.js';
 import { readDocument } from '../definitions.js';
 import { CommandError, type CommandIo, showPlanned, usageError } from '../output.js';
-import { AT, assertWays, describeApproval, isRequested, requestChanges, tellRequest } from '../requests.js';
+import { AT, assertWays, isRequested, requestChanges, tellRequest } from '../requests.js';
 import { confirmOrRefuse, confirmPlan, type Planned, showPlan, toPlanned } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession, readAll, readEnvironments } from '../session.js';
 
@@ -172,7 +172,7 @@ async function planRequested(session: CommandSession, changes: readonly Requeste
   };
 }
 
-const NOTHING: Plan = { documents: [], effects: [], approval: null };
+const NOTHING: Plan = { documents: [], effects: [], hiddenEffects: 0, approval: null };
 
 function describePolicy({ input }: PolicyChange, known: readonly string[]): string {
   const environments = Object.entries(input.environments).map(([name, { required }]) => {
