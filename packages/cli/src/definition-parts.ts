@@ -13,7 +13,8 @@ import { loadDefinitions } from '@flags/core/integration';
 import type { ApprovalPolicy, Rollout } from '@flags/core/types';
 
 /** The parts of a document that is too large for one import, and what they change together. */
-export interface PlannedParts extends Required<Pick<ImportResult, 'differences' | 'effects' | 'rollouts' | 'approval'>> {
+export interface PlannedParts
+  extends Required<Pick<ImportResult, 'differences' | 'effects' | 'rollouts' | 'approval'>> {
   /** Each is one import, and so one change set. */
   readonly parts: readonly Definitions[];
 }
@@ -36,7 +37,11 @@ export const MAX_BODY = 900_000;
 export async function planInParts(
   options: Omit<FlagsOptions, 'storage'>,
   current: Definitions,
-  { document, prune, beside }: { readonly document: Definitions; readonly prune: boolean; readonly beside: StoredBeside },
+  {
+    document,
+    prune,
+    beside,
+  }: { readonly document: Definitions; readonly prune: boolean; readonly beside: StoredBeside },
 ): Promise<PlannedParts> {
   const flags = await createFlags({ ...options, due: { run: 'elsewhere' }, storage: memoryStorage() });
   try {
