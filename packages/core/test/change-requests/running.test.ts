@@ -310,6 +310,16 @@ describe('many requests', () => {
     await flags.close();
   });
 
+  it('of one person are bounded, also if she makes them at once', async () => {
+    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    await addCheckout(flags);
+    const ada = flags.as({ name: 'Ada', id: 7 });
+    const calls = Array.from({ length: 120 }, () => ada.changeRequests.create(ENABLE));
+    const made = (await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled');
+    expect(made).toHaveLength(LIMITS.waitingRequestsPerPerson);
+    await flags.close();
+  });
+
   it('refuse one that does not fit a document', async () => {
     const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
     const changes = Array.from({ length: 120 }, (_, index): Change => {

@@ -54,7 +54,8 @@ export async function createChangeRequest(
   const isRepeated = input.id !== undefined && (await engine.read(requestDocuments, given.id)) !== undefined;
   const planned = isRepeated ? undefined : await planRequest(engine, given, set);
   const change: PreparedChange = {
-    subject: { kind: KIND, id: given.id },
+    // New requests of a process have the same key, so that each counts those before it.
+    subject: { kind: KIND, id: '' },
     op: 'createChangeRequest',
     async decide(unit, by) {
       const author = authorOf(by);
