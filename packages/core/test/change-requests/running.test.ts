@@ -201,6 +201,18 @@ describe('a failure', () => {
     },
   );
 
+  it('of the storage rejects a read of what a request would do, and does not look like a refusal', async () => {
+    const { faulty, flags } = await open();
+    await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+    const { id } = await flags.changeRequests.create([{ op: 'enable', ref: PRODUCTION }]);
+    const error = new FlagsError('storage_unavailable', 'An injected fault.');
+    const fault = faulty.inject({ method: 'events', error });
+    await expect(flags.changeRequests.get({ changeRequest: id })).rejects.toBe(error);
+    fault.remove();
+    expect(await flags.changeRequests.get({ changeRequest: id })).toMatchObject({ effect: expect.any(String) });
+    await flags.close();
+  });
+
   it('of the storage lets the rest wait for the next poll', async () => {
     const { faulty, flags } = await open();
     await flags.changeRequests.create(ENABLE, { at: clock.text() });

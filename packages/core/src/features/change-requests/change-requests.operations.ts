@@ -12,8 +12,9 @@ import { documentTooLarge } from '../../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../../changesets/repetition.js';
 import { refuseBypass, toContext } from '../../changesets/run-operation.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
-import { FlagsError, isFlagsError } from '../../errors.js';
+import { FlagsError } from '../../errors.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
+import { refusalOf } from '../../kernel/due/host.js';
 import { assertDueRuns } from '../../kernel/due/runner.js';
 import type { DocumentReader, Read, Versioned } from '../../storage/documents.js';
 import { listSummaries, type StoredSummary } from '../../storage/summaries.js';
@@ -249,8 +250,9 @@ export async function getChangeRequest(
   return toRequest(found, now, effect);
 }
 
-function whenRefused(error: unknown): null {
-  if (isFlagsError(error)) return null;
+/** For errors of changes. Returns null for a refusal: errors of the storage or the host say nothing about the changes. */
+export function whenRefused(error: unknown): null {
+  if (refusalOf(error)) return null;
   throw error;
 }
 
