@@ -28,7 +28,7 @@ import {
   type RequestSummary,
   type StoredApproval,
 } from './change-request.js';
-import { ENDED, OPEN, requestDocuments } from './change-request.kind.js';
+import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type {
   ChangeRequest,
@@ -275,7 +275,7 @@ export function toRequest(
   now: Date,
   found?: GatedEffect | null,
 ): ChangeRequest {
-  const listed = toListed(request, revision, now);
+  const listed = toListed(toSummary(request), revision, now);
   const changes = request.changes as ChangeRequest['changes'];
   if (!isOpen(listed.state) || found === undefined) {
     return { ...listed, changes, approval: null, effect: request.effect };
@@ -296,16 +296,15 @@ function approvalsOf(approvals: readonly StoredApproval[], effect: string | null
   return approvals.map((one) => ({ actor: one.actor, at: one.at, reason: one.reason, current: one.effect === effect }));
 }
 
-/** Members by name: they are part of the public API. */
-export function toListed(summary: RequestSummary, revision: number, now: Date): ListedChangeRequest {
-  const { id, author, appliedBy, createdAt, reason, at, notAfter, expiresAt, ifUnchanged, required } = summary;
-  const { projects, flags, environments, lateBy, changeSet, failure } = summary;
+export function toListed(
+  { bytes: _bytes, effect, ...summary }: RequestSummary,
+  revision: number,
+  now: Date,
+): ListedChangeRequest {
   const state = rules.stateAt(summary, now);
-  const made = { id, state, author, appliedBy, createdAt, reason, at, notAfter, expiresAt, ifUnchanged, required };
-  const approvals = approvalsOf(summary.approvals, summary.effect);
   // Time has ended it, and nobody has recorded it yet.
-  const endedAt = state === 'expired' ? (notAfter ?? expiresAt) : summary.endedAt;
-  return { ...made, approvals, projects, flags, environments, endedAt, lateBy, changeSet, failure, revision };
+  const endedAt = state === 'expired' ? (summary.notAfter ?? summary.expiresAt) : summary.endedAt;
+  return { ...summary, state, endedAt, approvals: approvalsOf(summary.approvals, effect), revision };
 }
 
 /** Decides whether the caller may read a request. */

@@ -16,7 +16,7 @@ import type { DocumentCheck } from '../../storage/port.js';
 import { askDue, assertAuthor } from '../../tokens/author.js';
 import * as rules from './change-request.decide.js';
 import { isOpen, type RequestState, type RequestSummary } from './change-request.js';
-import { ENDED, OPEN, requestDocuments } from './change-request.kind.js';
+import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
 import type { ListedChangeRequest } from './change-request.types.js';
 import {
   listRequestSummaries,
@@ -282,7 +282,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     const items: ListedChangeRequest[] = [];
     for (const id of ids) {
       const found = await this.engine.read(requestDocuments, id);
-      if (found) items.push(toListed(found.state, found.revision, this.engine.now()));
+      if (found) items.push(toListed(toSummary(found.state), found.revision, this.engine.now()));
     }
     return items;
   }
