@@ -8,9 +8,10 @@ import {
   isFlagsError,
   LIMITS,
   memoryStorage,
+  type Rollout,
 } from '@flags/core';
 import { loadDefinitions } from '@flags/core/integration';
-import type { ApprovalPolicy, Rollout } from '@flags/core/types';
+import type { ApprovalPolicy } from '@flags/core/types';
 
 /** The parts of a document that is too large for one import, and what they change together. */
 export interface PlannedParts

@@ -8,7 +8,7 @@ import { reasonOf } from './connection.js';
 import { isTooLarge, MAX_BODY, planInParts, sizeOf } from './definition-parts.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
 import { describeRefusal } from './refusal-words.js';
-import { confirmPlan, type Effects, type ShowChoices, showPlan } from './review.js';
+import { confirmPlan, describeEnd, type Effects, type ShowChoices, showPlan } from './review.js';
 import { type CommandSession, readAll } from './session.js';
 
 /** Reads a YAML or JSON file; `-` is the standard input. */
@@ -129,9 +129,17 @@ const ADVICE =
   'Request the changes by commands with --request, or import with --bypass-approval REASON if you may do without.';
 
 /** Says which rollouts the document ends, and which percentages it leaves alone. */
-function notesOf({ rollouts }: Pick<DocumentPlan, 'rollouts'>): readonly string[] {
-  const places = rollouts.map(({ flag, environment }) => `${flag} in ${environment}`);
-  return [...new Set(places)].map((place) => `leaves the percentage of ${place} alone: it rolls out`);
+function notesOf({ differences, rollouts }: Pick<DocumentPlan, 'differences' | 'rollouts'>): readonly string[] {
+  const ended = differences.flatMap(({ id: flag, parts }) =>
+    parts.flatMap(({ path, after }) => {
+      const [, environment] = /^\/environments\/([^/]*)\/rollouts(?:\/[^/]*)?$/.exec(path) ?? [];
+      return environment !== undefined && after === null ? [describeEnd({ flag, environment })] : [];
+    }),
+  );
+  const left = rollouts.map(({ flag, environment }) => {
+    return `leaves the percentage of ${flag} in ${environment} alone: it rolls out`;
+  });
+  return [...new Set([...ended, ...left])];
 }
 
 /** Returns the flags that a document archives: the question names them, as it names deletions. */

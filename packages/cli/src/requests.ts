@@ -1,4 +1,4 @@
-import type { RequestedChange } from '@flags/core/types';
+import type { RequestedChange } from '@flags/core';
 import type { ChangeRequest, Plan } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { CommandError, usageError } from './output.js';

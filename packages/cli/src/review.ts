@@ -57,22 +57,33 @@ export async function applyReviewed(
 /** Returns the plan of a change set, without documents that stay as they are. */
 export function toPlanned(plan: Plan): Planned {
   const documents = plan.documents.filter(({ events }) => events.length > 0);
-  const ends = rolloutsEndedBy(documents).map(
-    ({ flag, environment }) => `ends the rollout of ${flag} in ${environment}`,
-  );
-  // What a request finds when it is applied is not known yet.
-  const mayEnd = documents.some(
-    ({ before, events }) => before !== null && events.some((one) => one.environment !== null),
-  );
+  const ends = rolloutsEndedBy(documents).map(describeEnd);
   return {
     ...plan,
     documents,
     subjects: deletionsIn(plan),
     notes: [...new Set(ends)],
-    notesOfRequest: mayEnd ? ['ends what rolls out then of the strategies that it changes'] : [],
+    notesOfRequest: documents.some(mayEndRollouts)
+      ? ['ends what rolls out then of the strategies that it changes']
+      : [],
     json: { documents: plan.documents },
   };
 }
+
+/** Says that a change ends a rollout. */
+export function describeEnd({ flag, environment }: { readonly flag: string; readonly environment: string }): string {
+  return `ends the rollout of ${flag} in ${environment}`;
+}
+
+/** Whether a change of a flag, when it is applied later, ends what rolls out then. Moves of a rollout itself do not. */
+function mayEndRollouts({ before, events }: Plan['documents'][number]): boolean {
+  const isMove = events.some(({ type, data }) => type.startsWith('rollout-') && Object(data).reason !== 'changed');
+  const isOfStrategies = events.some(({ type, environment }) => environment !== null || GONE.test(type));
+  return before !== null && isOfStrategies && !isMove;
+}
+
+/** A flag that leaves its project, or its clients. */
+const GONE = /^feature-(archived|deleted|project-change)$/;
 
 /** A plan of changes, of an undo, of a request or of an import. */
 export interface Planned extends Partial<Effects> {

@@ -231,15 +231,18 @@ describe.each([
     });
 
     it('start a rollout at a time and switch a second flag on, in one change set that one undo undoes', async () => {
-      await flags('rollout', 'checkout', '5', '--bypass-approval', 'Prepared', '--yes');
+      const checkout = { ...PRODUCTION, flag: 'checkout' };
+      const strategy = await onEngine(async (engine) => {
+        const input = { name: 'flexibleRollout', parameters: { rollout: '5' } } as const;
+        const { id } = await engine.addStrategy(checkout, input, { bypassApproval: 'Prepared' });
+        await engine.enable(checkout, { bypassApproval: 'Prepared' });
+        return id;
+      });
       await flags('create', 'banner');
-      const [{ id: strategy = '' } = {}] = await onEngine((engine) =>
-        engine.getFlag({ ...PRODUCTION, flag: 'checkout' }).then((flag) => strategiesOf(flag)),
-      );
       const banner = { ...PRODUCTION, flag: 'banner' };
       const steps = [{ percentage: 10, hold: HOUR }, { percentage: 100 }];
       const changes = [
-        { op: 'startRollout', ref: { ...PRODUCTION, flag: 'checkout', strategy }, input: { steps } },
+        { op: 'startRollout', ref: { ...checkout, strategy }, input: { steps } },
         { op: 'addStrategy', ref: banner, input: { name: 'default' } },
         { op: 'enable', ref: banner },
       ];
@@ -253,7 +256,7 @@ describe.each([
       const { changeSet } = await jsonOf<{ changeSet: string }>(flags('requests', 'show', id, '--json'));
       expect((await flags('rollouts')).out).toMatch(/^checkout +production +\[10\] → 100 +running /m);
       expect((await flags('show', 'banner')).out).toContain('production: on');
-      expect(await flags('undo', changeSet, '--bypass-approval', 'INC-42', '--yes')).toMatchObject({ code: 0 });
+      expect(await flags('undo', changeSet, '--yes')).toMatchObject({ code: 0 });
       expect((await flags('rollouts')).out).toBe('Nothing rolls out.\n');
       expect((await flags('show', 'checkout')).out).toContain('Gradual rollout 5 %');
       expect((await flags('show', 'banner')).out).toContain('production: off');
@@ -359,7 +362,7 @@ describe.each([
       expect(await move('--advance')).toContain('rolls out 25 → [50] → 100, waiting\n');
       expect((await flags('rollout', 'checkout', '--rollback', '--dry-run')).out).toMatch(/50 % → 5 %/);
       const rolledBack = await move('--rollback');
-      expect(rolledBack).toContain('The rollout of checkout has ended.\n');
+      expect(rolledBack).toMatch(/\nThe rollout has ended\.\ncheckout now: 5 % in production\n$/);
       expect((await flags('show', 'checkout')).out).toContain('Gradual rollout 5 %');
       expect((await flags('history', 'checkout')).out).toContain('rollout');
       for (const name of ['--pause', '--resume', '--advance', '--stop', '--rollback']) {
@@ -406,7 +409,9 @@ describe.each([
           '\nends what rolls out then of the strategies that it changes\n',
         );
       }
-      expect((await flags('rollout', 'checkout', '--stop', '--dry-run')).out).not.toContain(line);
+      for (const move of ['--stop', '--rollback', '--advance', '--pause']) {
+        expect((await flags('rollout', 'checkout', move, '--request', '--dry-run')).out).not.toContain('\nends ');
+      }
       const file = path('flags.json');
       writeFileSync(file, (await flags('export', '--format', 'json')).out.replace('"rollout": "10"', '"rollout": "5"'));
       const left = 'leaves the percentage of checkout in production alone: it rolls out\n';
@@ -417,15 +422,13 @@ describe.each([
       });
       expect(await flags('import', file, '--yes')).toMatchObject({ code: 0, out: expect.stringContaining(left) });
       expect((await flags('rollouts')).out).toMatch(/^checkout +production +\[10\] → 100 +running /m);
+      writeFileSync(file, JSON.stringify({ version: 1, flags: [{ name: 'checkout', archived: true }] }));
+      expect((await flags('plan', file)).out).toContain(line);
       await flags('off', 'checkout', '--yes');
       expect((await flags('rollouts')).out).toBe('Nothing rolls out.\n');
     });
   });
 });
-
-function strategiesOf({ environments }: Awaited<ReturnType<Flags['getFlag']>>) {
-  return environments.find(({ name }) => name === 'production')?.strategies ?? [];
-}
 
 describe('--bypass-approval', () => {
   const BYPASS = ['--bypass-approval', 'INC-42: für alle', '--yes'] as const;

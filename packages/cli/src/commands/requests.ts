@@ -1,4 +1,4 @@
-import type { RequestedChange } from '@flags/core/types';
+import type { RequestedChange } from '@flags/core';
 import type { ChangeRequest, ChangeRequestPage, ListedChangeRequest, Plan } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
 import { ApiError } from '../connection.js';

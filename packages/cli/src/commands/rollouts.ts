@@ -113,7 +113,8 @@ async function setPercentage(session: CommandSession<RolloutOptions>, name: stri
       { op: 'enable', ref },
     ]);
   } else {
-    const { id, rollout: _, ...input } = found;
+    const { id, rollout: present, ...input } = found;
+    if (present) session.output.line(`${name} in ${ref.environment} ${describeProgress(present)}`);
     const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
     await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: `${id}` }, input: replacement }]);
   }
@@ -185,7 +186,9 @@ async function moveRollout(session: CommandSession<RolloutOptions>, name: string
   if (await applyReviewed(session, [MOVES[move].change(ref, rollout)], { isUndoable })) {
     const { found } = await findStrategies(session, name, ({ id }) => id === ref.strategy);
     const now = found[0]?.rollout;
-    output.line(now ? `${name} in ${ref.environment} ${describeProgress(now)}` : `The rollout of ${name} has ended.`);
+    if (now) return output.line(`${name} in ${ref.environment} ${describeProgress(now)}`);
+    output.line('The rollout has ended.');
+    await showNow(session, name, ref.environment);
   }
 }
 

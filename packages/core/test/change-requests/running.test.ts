@@ -201,6 +201,18 @@ describe('a failure', () => {
     },
   );
 
+  it('of the storage rejects a read of what a request would do, and does not look like a refusal', async () => {
+    const { faulty, flags } = await open();
+    await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+    const { id } = await flags.changeRequests.create([{ op: 'enable', ref: PRODUCTION }]);
+    const error = new FlagsError('storage_unavailable', 'An injected fault.');
+    const fault = faulty.inject({ method: 'events', error });
+    await expect(flags.changeRequests.get({ changeRequest: id })).rejects.toBe(error);
+    fault.remove();
+    expect(await flags.changeRequests.get({ changeRequest: id })).toMatchObject({ effect: expect.any(String) });
+    await flags.close();
+  });
+
   it('of the storage lets the rest wait for the next poll', async () => {
     const { faulty, flags } = await open();
     await flags.changeRequests.create(ENABLE, { at: clock.text() });
@@ -307,6 +319,16 @@ describe('many requests', () => {
     // Time makes room.
     clock.advance(14 * DAY);
     await ada.changeRequests.create(ENABLE);
+    await flags.close();
+  });
+
+  it('of one person are bounded, also if she makes them at once', async () => {
+    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    await addCheckout(flags);
+    const ada = flags.as({ name: 'Ada', id: 7 });
+    const calls = Array.from({ length: 120 }, () => ada.changeRequests.create(ENABLE));
+    const made = (await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled');
+    expect(made).toHaveLength(LIMITS.waitingRequestsPerPerson);
     await flags.close();
   });
 

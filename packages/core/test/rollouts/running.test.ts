@@ -346,6 +346,7 @@ it('steps the others while a guard hangs, and asks at most 16 times at once', as
     now: clock.now,
     onError: (error) => errors.push(error),
     due: {
+      run: 'elsewhere',
       guard(rollout) {
         asked.push(rollout);
         return answer(rollout);

@@ -12,8 +12,9 @@ import { documentTooLarge } from '../../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../../changesets/repetition.js';
 import { refuseBypass, toContext } from '../../changesets/run-operation.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
-import { FlagsError, isFlagsError } from '../../errors.js';
+import { FlagsError } from '../../errors.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
+import { refusalOf } from '../../kernel/due/host.js';
 import { assertDueRuns } from '../../kernel/due/runner.js';
 import type { DocumentReader, Read, Versioned } from '../../storage/documents.js';
 import { listSummaries, type StoredSummary } from '../../storage/summaries.js';
@@ -27,7 +28,7 @@ import {
   type RequestSummary,
   type StoredApproval,
 } from './change-request.js';
-import { ENDED, OPEN, requestDocuments } from './change-request.kind.js';
+import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type {
   ChangeRequest,
@@ -54,7 +55,8 @@ export async function createChangeRequest(
   const isRepeated = input.id !== undefined && (await engine.read(requestDocuments, given.id)) !== undefined;
   const planned = isRepeated ? undefined : await planRequest(engine, given, set);
   const change: PreparedChange = {
-    subject: { kind: KIND, id: given.id },
+    // New requests of a process have the same key, so that each counts those before it.
+    subject: { kind: KIND, id: '' },
     op: 'createChangeRequest',
     async decide(unit, by) {
       const author = authorOf(by);
@@ -248,8 +250,9 @@ export async function getChangeRequest(
   return toRequest(found, now, effect);
 }
 
-function whenRefused(error: unknown): null {
-  if (isFlagsError(error)) return null;
+/** For errors of changes. Returns null for a refusal: errors of the storage or the host say nothing about the changes. */
+export function whenRefused(error: unknown): null {
+  if (refusalOf(error)) return null;
   throw error;
 }
 
@@ -272,7 +275,7 @@ export function toRequest(
   now: Date,
   found?: GatedEffect | null,
 ): ChangeRequest {
-  const listed = toListed(request, revision, now);
+  const listed = toListed(toSummary(request), revision, now);
   const changes = request.changes as ChangeRequest['changes'];
   if (!isOpen(listed.state) || found === undefined) {
     return { ...listed, changes, approval: null, effect: request.effect };
@@ -293,16 +296,15 @@ function approvalsOf(approvals: readonly StoredApproval[], effect: string | null
   return approvals.map((one) => ({ actor: one.actor, at: one.at, reason: one.reason, current: one.effect === effect }));
 }
 
-/** Members by name: they are part of the public API. */
-export function toListed(summary: RequestSummary, revision: number, now: Date): ListedChangeRequest {
-  const { id, author, appliedBy, createdAt, reason, at, notAfter, expiresAt, ifUnchanged, required } = summary;
-  const { projects, flags, environments, lateBy, changeSet, failure } = summary;
+export function toListed(
+  { bytes: _bytes, effect, ...summary }: RequestSummary,
+  revision: number,
+  now: Date,
+): ListedChangeRequest {
   const state = rules.stateAt(summary, now);
-  const made = { id, state, author, appliedBy, createdAt, reason, at, notAfter, expiresAt, ifUnchanged, required };
-  const approvals = approvalsOf(summary.approvals, summary.effect);
   // Time has ended it, and nobody has recorded it yet.
-  const endedAt = state === 'expired' ? (notAfter ?? expiresAt) : summary.endedAt;
-  return { ...made, approvals, projects, flags, environments, endedAt, lateBy, changeSet, failure, revision };
+  const endedAt = state === 'expired' ? (summary.notAfter ?? summary.expiresAt) : summary.endedAt;
+  return { ...summary, state, endedAt, approvals: approvalsOf(summary.approvals, effect), revision };
 }
 
 /** Decides whether the caller may read a request. */

@@ -7,7 +7,6 @@ import { pageBounds, takePage } from '../../base/pages.js';
 import { assertText, invalidInput } from '../../base/validator.js';
 import { authorOf, type Engine, type PreparedChange, type SetAuthor, type UnitOfWork } from '../../engine/engine.js';
 import { operation, STRATEGY } from '../../engine/operation.js';
-import { FlagsError } from '../../errors.js';
 import type { FlagEvent, FlagState } from '../../flags/flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from '../../flags/flag.kind.js';
 import type { RolloutStep } from '../../flags/rollout.types.js';
