@@ -236,6 +236,12 @@ describe('the documents', () => {
     expect(linksOf(path).filter((link) => isBroken(path, link))).toEqual([]);
   });
 
+  it('name files that exist in docs/architecture.md', () => {
+    const named = read('docs/architecture.md').match(/packages\/[\w./-]+\.ts/g) ?? [];
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   it('have a README of at most 12 KB', () => {
     expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12 * 1024);
   });
