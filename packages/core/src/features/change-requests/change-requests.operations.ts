@@ -12,6 +12,7 @@ import { documentTooLarge } from '../../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../../changesets/repetition.js';
 import { refuseBypass, toContext } from '../../changesets/run-operation.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
+import type { Call } from '../../engine/operation.js';
 import { FlagsError } from '../../errors.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
 import { refusalOf } from '../../kernel/due/host.js';
@@ -43,8 +44,7 @@ const { kind: KIND } = requestDocuments;
 
 export async function createChangeRequest(
   engine: ChangeEngine,
-  input: NewChangeRequest,
-  context: Pick<ChangeRequestOptions, 'actor'> = {},
+  { input, context = {} }: Call<undefined, NewChangeRequest, Pick<ChangeRequestOptions, 'actor'> | undefined>,
 ): Promise<ChangeRequest> {
   refuseBypass(context);
   const { actor } = context;
@@ -75,7 +75,7 @@ export async function createChangeRequest(
     result: () => undefined,
   };
   const { documents = engine } = await engine.run([change], set);
-  if (!planned) return getChangeRequest(engine, { changeRequest: given.id });
+  if (!planned) return getChangeRequest(engine, { ref: { changeRequest: given.id } });
   const created = await findRequest(documents.read, given.id);
   engine.dueRequests.expect(created.state);
   return toRequest(created, engine.now(), planned.found);
@@ -241,7 +241,7 @@ export function changeRequestNotFound(id: string): FlagsError {
 
 export async function getChangeRequest(
   engine: SharedEngine,
-  { changeRequest: id }: ChangeRequestRef,
+  { ref: { changeRequest: id } }: Pick<Call<ChangeRequestRef>, 'ref'>,
 ): Promise<ChangeRequest> {
   const found = await findRequest(engine.read, id);
   const now = engine.now();
@@ -310,15 +310,13 @@ export function toListed(
 /** Decides whether the caller may read a request. */
 export type CanReadRequest = (request: ListedChangeRequest) => Promise<boolean>;
 
-export interface ListOptions {
-  readonly page?: PageQuery | undefined;
-  readonly canRead?: CanReadRequest | undefined;
-}
-
 export function listChangeRequests(
   engine: SharedEngine,
-  query: ChangeRequestQuery,
-  { page, canRead }: ListOptions = {},
+  {
+    input: query,
+    context: page,
+    canRead,
+  }: Omit<Call<undefined, ChangeRequestQuery, PageQuery | undefined>, 'ref'> & { readonly canRead?: CanReadRequest },
 ): Promise<ListPage<ListedChangeRequest>> {
   const bounds = pageBounds(page);
   return takePage(select(engine, query, { after: bounds.after, canRead }), bounds, {
