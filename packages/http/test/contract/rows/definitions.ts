@@ -10,7 +10,9 @@ import {
   owned,
   PRODUCTION,
   protecting,
+  ROLLOUT,
   shop,
+  strategyId,
   withStrategy,
 } from '../states.js';
 
@@ -155,8 +157,10 @@ export const definitionRows: readonly Row[] = [
             ],
           },
         ],
+        rollouts: [],
         effects: [],
         hiddenEffects: 0,
+        approval: null,
       },
     },
   },
@@ -175,6 +179,34 @@ export const definitionRows: readonly Row[] = [
       body: expect.objectContaining({
         effects: [{ ...PRODUCTION, before: 'on', after: 'absent' }],
         hiddenEffects: 0,
+      }),
+    },
+  },
+  {
+    endpoint: 'importDefinitions',
+    name: 'shows in a dry run the approval that it needs, and the strategies whose percentage it leaves alone',
+    given: inOrder(
+      enabled,
+      (flags) => flags.rollouts.start({ ...PRODUCTION, strategy: strategyId(1) }, { steps: [{ percentage: 60 }] }),
+      protecting,
+    ),
+    request: {
+      method: 'POST',
+      path: IMPORT,
+      body: {
+        definitions: ofFlags({
+          name: 'checkout',
+          environments: { production: { enabled: true, strategies: [ROLLOUT, { name: 'default' }] } },
+        }),
+        dryRun: true,
+      },
+    },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: expect.objectContaining({
+        rollouts: [{ ...PRODUCTION, strategy: strategyId(1) }],
+        approval: { required: 1, environments: ['production'] },
       }),
     },
   },
