@@ -57,7 +57,7 @@ export async function planInParts(
       planned.push(...(await importItems(flags, items)));
     }
     return {
-      parts: planned.map(({ part }) => part),
+      parts: planned.filter(({ differences }) => differences.length > 0).map(({ part }) => part),
       differences: planned.flatMap(({ differences }) => differences),
       effects: joinEffects(planned.flatMap(({ effects = [] }) => effects)),
       rollouts: planned.flatMap(({ rollouts }) => rollouts),
@@ -95,13 +95,13 @@ async function loadItems(flags: Flags, items: readonly Item[]): Promise<void> {
 
 type PlannedPart = ImportResult & { readonly part: Definitions };
 
-/** Imports items, or their halves if they are too large for one import. Returns the parts that change something. */
+/** Imports items, or their halves if they are too large for one import. */
 async function importItems(flags: Flags, items: readonly Item[]): Promise<readonly PlannedPart[]> {
   const part = toDefinitions(items);
   try {
     const plan = await flags.importDefinitions(part, { dryRun: true });
     await flags.importDefinitions(part, { bypassApproval: 'A plan' });
-    return plan.differences.length > 0 ? [{ ...plan, part }] : [];
+    return [{ ...plan, part }];
   } catch (error) {
     if (!isTooLarge(error) || items.length === 1) throw error;
     const middle = Math.ceil(items.length / 2);
