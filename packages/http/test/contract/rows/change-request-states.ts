@@ -32,7 +32,7 @@ export const BY_GRACE_AGAIN: Headers = { authorization: undefined, [USER_HEADER]
  * The effect of switching the flag on in the protected environment. The state of the rows is always the same, so its hash
  * is as well: whoever changes what an effect contains sees it here.
  */
-export const EFFECT = 'to be computed';
+export const EFFECT = '4UafC72eNfXpJH1Q4iXoFWyAYhwc4LxGS0MUwr-IaHU';
 
 const REF = { changeRequest: ID };
 
@@ -61,7 +61,7 @@ export const scheduled: Step = inOrder(approved, async (flags) =>
 export const failed: Step = inOrder(
   approved,
   (flags) => flags.changeRequests.apply(REF, { at: NOW }),
-  (flags) => flags.archiveFlag(CHECKOUT),
+  (flags) => flags.archiveFlag(CHECKOUT, { bypassApproval: 'Urgent' }),
   (flags) => flags.runDue(),
 );
 

@@ -136,7 +136,7 @@ const policy: readonly Row[] = [
 const BODY = { id: ID, changes: [ENABLE], reason: 'Launch' };
 const SET = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a06';
 const UNDO = { op: 'undoChangeSet', ref: { changeSet: SET } };
-const EMPTY_EFFECT = 'T1PNoYwrqgwDVL1fZCMDtTg2zzzc8uPsdJvC3gs5IAo';
+const EMPTY_EFFECT = 'T1PNoYwrqgwDVLtfmj7L5e0Sq02OEbqHPC8RFhICuUU';
 
 const make = (name: string, body: object, rest: Pick<Row, 'expect'> & Partial<Row>): Row => ({
   endpoint: 'createChangeRequest',

@@ -118,6 +118,7 @@ export const definitionRows: readonly Row[] = [
         dryRun: false,
         changeSet: { id: expect.any(String), at: NOW },
         differences: ['tools', '1', 'checkout'].map((id) => expect.objectContaining({ id })),
+        rollouts: [],
       },
       afterwards: async (flags) => {
         expect((await flags.getFlag({ project: 'tools', flag: 'checkout' })).environments[1]?.enabled).toBe(true);
@@ -129,7 +130,7 @@ export const definitionRows: readonly Row[] = [
     name: 'commits nothing where nothing differs',
     given: (flags) => flags.importDefinitions(definitions),
     request: { method: 'POST', path: IMPORT, body: { definitions, prune: true } },
-    expect: { status: 200, unchanged: true, body: { dryRun: false, changeSet: null, differences: [] } },
+    expect: { status: 200, unchanged: true, body: { dryRun: false, changeSet: null, differences: [], rollouts: [] } },
   },
   {
     endpoint: 'importDefinitions',

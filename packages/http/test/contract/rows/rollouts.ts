@@ -273,15 +273,10 @@ const moving: readonly Row[] = [
       }),
     ),
   ),
-  ...[['startRollout', 'POST', ''] as const, ...MOVES].map(
-    ([endpoint, method, path]): Row => ({
-      endpoint,
-      name: 'refuses an archived flag',
-      given: inOrder(started, (flags) => flags.archiveFlag(CHECKOUT)),
-      request: { method, path: `${ROLLOUT}${path}`, ...(endpoint === 'startRollout' && { body: { steps: STEPS } }) },
-      expect: { status: 409, code: 'flag_archived' },
-    }),
-  ),
+  start('refuses an archived flag', {
+    given: inOrder(enabled, (flags) => flags.archiveFlag(CHECKOUT)),
+    expect: { status: 409, code: 'flag_archived' },
+  }),
 ];
 
 export const rolloutRows: readonly Row[] = [...starting, ...reading, ...moving];
