@@ -102,13 +102,13 @@ await check('an editor requests a change of production, and another one approves
   assert.equal(applied.state, 'applied');
   assert.equal((await flags.getFlag(production)).environments.find(({ name }) => name === 'production')?.enabled, true);
   await refused(ada('POST', `${request}/withdraw`), 'change_request_not_open');
-  assert.equal((await ada('POST', `${admin}/changes/${applied.changeSet}/undo`)).status, 409);
+  // What only switches off needs no approval.
+  assert.equal((await ada('POST', `${admin}/changes/${applied.changeSet}/undo`)).status, 200);
 });
 
 await check('an editor under a new name is still the author of her request', async () => {
   const ada = await callerNamed('ada', 'lovelace');
-  const changes = [{ op: 'addStrategy', ref: production, input: { name: 'default', title: 'Everybody' } }];
-  const made = await ada('POST', requests, { changes });
+  const made = await ada('POST', requests, { changes: launch });
   const { id, effect } = (await made.json()) as ChangeRequest;
   renameUser(1, 'ada king');
   const renamed = await callerNamed('ada king', 'lovelace');
