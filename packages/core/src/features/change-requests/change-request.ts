@@ -111,7 +111,7 @@ export interface RequestSummary extends RequestTimes {
   readonly approvals: readonly StoredApproval[];
   /** What it does in protected environments, at the last decision. */
   readonly effect: string;
-  /** The projects of its changes, and those whose clients would see them, when it was made; null: the instance. */
+  /** The projects of its changes, and of the documents that they touched when it was made; null: the instance. */
   readonly projects: readonly (string | null)[];
   readonly flags: readonly FlagRef[];
   readonly environments: readonly string[];

@@ -2,6 +2,7 @@ import { compareCodePoints } from '../../base/collections.js';
 import type { FlagRef } from '../../base/common.types.js';
 import { isObject } from '../../base/json.js';
 import { paced } from '../../base/paced.js';
+import { toNoun } from '../../base/validator.js';
 import type { PlannedDocument } from '../../changesets/change-set.types.js';
 import type { ProposableChange } from '../../changesets/change-sets.operations.js';
 import type { DecidedSet } from '../../changesets/engine.js';
@@ -97,7 +98,7 @@ export async function assertUnchanged(unit: ChangeSetUnit, contents: Readonly<Re
     const space = name.indexOf(' ');
     const key = { kind: name.slice(0, space), id: name.slice(space + 1) };
     if ((await hashOfStored(unit, key)) === hash) continue;
-    const message = `The ${key.kind} ${key.id} is not as it was when the change request was made; look at it, and make another request.`;
+    const message = `The ${toNoun(key.kind)} ${key.id} is not as it was when the change request was made; look at it, and make another request.`;
     throw new FlagsError('revision_mismatch', message);
   }
 }
