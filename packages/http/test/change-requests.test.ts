@@ -1,5 +1,4 @@
 import type { Change, Flags } from '@flags/core';
-import request, { type Test } from 'supertest';
 import type { Action } from '../../express/src/index.js';
 import {
   adding,
@@ -161,7 +160,7 @@ describe('a change request over HTTP', () => {
     }
     await world.ask('eve', 'b').expect(403);
     await world.ask('eve', 'a', 'b').expect(403);
-    for (const path of ['/api/admin/history', '/api/admin/events?project=a', '/api/admin/events/flag-a']) {
+    for (const path of ['/api/admin/history', '/api/admin/projects/a/features/flag-a/history']) {
       const { text } = await world.as('eve', 'get', path).expect(200);
       expect(text).not.toMatch(new RegExp(`${foreign}|${shared}`));
     }
@@ -305,24 +304,39 @@ describe('a change request over HTTP', () => {
     expect(again.body.code).toBe('change_request_not_open');
   });
 
-  it('is found by the filter of its flag, and its events name the flag, the people and the decision', async () => {
-    world = await startWorld();
+  it('is found by the filter of its flag, and its events name the flags, the people and the decision', async () => {
+    world = await startWorld((name, _action, project) => name !== 'Eve' || project !== 'b');
     const id = await world.askedBy('ann', 'a', 'b');
+    const own = await world.askedBy('ann', 'a');
     await world.decide('bea', id, 'approve');
     await world.decide('ann', id, 'withdraw');
     const { body } = await world.as('ann', 'get', `${REQUESTS}?flag=flag-b`).expect(200);
     expect(body.changeRequests).toMatchObject([{ id }]);
-    for (const path of ['/api/admin/events/flag-a', '/api/admin/events/flag-b']) {
-      const { events } = (await world.as('ann', 'get', path).expect(200)).body;
-      const flags = [production('a'), production('b')].map(({ project, flag }) => ({ project, flag }));
-      const told = { id, author: 'Ann', flags, flagCount: 2, environments: ['production'] };
-      expect(events.slice(0, 3)).toMatchObject([
-        { type: 'change-request-ended', createdBy: 'Ann', data: { ...told, state: 'withdrawn' } },
-        { type: 'change-request-decided', createdBy: 'Bea', data: { ...told, decision: 'approved' } },
-        { type: 'change-request-created', createdBy: 'Ann', data: { ...told, state: 'open' } },
-      ]);
-    }
-    expect((await world.as('eve', 'get', '/api/admin/events/flag-a').expect(200)).text).not.toContain(id);
+    const flags = (['a', 'b'] as const).map((project) => ({ project, flag: `flag-${project}` }));
+    const told = { id, author: 'Ann', flags, flagCount: 2, environments: ['production'] };
+    const eventsOf = async (user: string) =>
+      (await world.as(user, 'get', '/api/admin/events?limit=4').expect(200)).body.events;
+    const [ended, decided, ofOwn, created] = await eventsOf('ann');
+    expect(ended).toMatchObject({
+      type: 'change-request-ended',
+      createdBy: 'Ann',
+      data: { ...told, state: 'withdrawn' },
+    });
+    expect(decided).toMatchObject({
+      type: 'change-request-decided',
+      createdBy: 'Bea',
+      data: { ...told, decision: 'approved' },
+    });
+    expect(ofOwn).toMatchObject({ type: 'change-request-created', data: { id: own } });
+    expect(created).toMatchObject({
+      type: 'change-request-created',
+      createdBy: 'Ann',
+      data: { ...told, state: 'open' },
+    });
+    // Eve sees the request of the project that she may read, and nothing of the other one.
+    expect((await eventsOf('eve')).map(({ data }: { readonly data: { readonly id: string } }) => data.id)).toEqual([
+      own,
+    ]);
   });
 
   it('requests the undo of a change set, in the projects of the set', async () => {
@@ -395,7 +409,11 @@ describe('a request with a time and approvals', () => {
       .set('x-bypass-approval', 'Urgent')
       .expect(200);
     expect([await percentage(), await isOn(world.flags, 'b')]).toEqual([undefined, false]);
-    const { environments } = await world.flags.getFlag(production('a'));
-    expect(environments[0]?.strategies[0]?.parameters?.rollout).toBe(5);
+    const restored = await world.as(
+      'ann',
+      'get',
+      '/api/admin/projects/a/features/flag-a/environments/production/strategies',
+    );
+    expect(restored.body).toMatchObject([{ parameters: { rollout: 5 } }]);
   });
 });
