@@ -118,9 +118,10 @@ function decisionRoute({ path, permission, row, decide }: Decision): Route {
     errors: [...(row.errors ?? []), 'change_request_not_open'],
     changes: 'changeRequest',
     async handle({ params, ...request }: RouteRequest<'changeRequestId'>) {
-      const { id: changeRequest } = await findReadable(request, params.changeRequestId, permission);
-      const { flags } = createAsking(request, { action: permission });
-      return revised(await decide(flags, { changeRequest }, request), requestToWire);
+      const { id: changeRequest, changes } = await findReadable(request, params.changeRequestId, permission);
+      const asking = createAsking(request, { action: permission });
+      if (path === 'apply') await askForChanges(asking, changes);
+      return revised(await decide(asking.flags, { changeRequest }, request), requestToWire);
     },
   });
 }
