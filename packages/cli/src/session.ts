@@ -172,7 +172,14 @@ export function reviewedIn({ reviewIn }: CommonOptions, environments: readonly s
 /** The largest page of a list. */
 export const MOST_PER_PAGE = 1_000;
 
-/** Reads all pages of a list. */
+/** The maximum number of pages: more than any store has. */
+const MOST_PAGES = 1_000;
+
+/**
+ * Reads all pages of a list.
+ *
+ * @throws CommandError for a list without an end
+ */
 export async function readAll<Page extends { readonly next?: string | undefined }, Item>(
   api: Api,
   path: string,
@@ -180,12 +187,15 @@ export async function readAll<Page extends { readonly next?: string | undefined 
   itemsOf: (page: Page) => readonly Item[],
 ): Promise<Item[]> {
   const found: Item[] = [];
-  for (let after: string | undefined; ; ) {
+  let after: string | undefined;
+  for (let read = 0; read < MOST_PAGES; read++) {
     const page = await api.get<Page>(path, { ...query, limit: MOST_PER_PAGE, after });
     found.push(...itemsOf(page));
-    if (page.next === undefined || page.next === after) return found;
+    if (page.next === undefined) return found;
+    if (page.next === after) break;
     after = page.next;
   }
+  throw new CommandError(`${api.connection.name} sends an endless list. Is it the flags API?`);
 }
 
 /** Returns the names of segments by id. A caller who may not list segments sees their ids. */
