@@ -1,8 +1,7 @@
-import { invalidInput } from '../../base/validator.js';
 import type { ChangeEngine, SetApproval, UnattributedContext } from '../../changesets/engine.js';
 import { assertRevision } from '../../changesets/refusals.js';
 import { ChangesHash } from '../../changesets/repetition.js';
-import { refuseBypass, toContext } from '../../changesets/run-operation.js';
+import { cannotBeRepeated, refuseBypass, toContext } from '../../changesets/run-operation.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
 import type { Call } from '../../engine/operation.js';
@@ -74,9 +73,7 @@ async function decideOn(
   { op, decide, context = {}, set, found }: Decision,
 ): Promise<ChangeRequest> {
   refuseBypass(context);
-  if (context.id !== undefined && !set) {
-    throw invalidInput([{ message: `is not supported for ${op}`, path: '/id' }]);
-  }
+  if (context.id !== undefined && !set) throw cannotBeRepeated(op);
   const change: PreparedChange = {
     subject: { kind: KIND, id },
     op,
