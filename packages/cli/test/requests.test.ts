@@ -97,6 +97,10 @@ describe.each([
       expect(second.out).toMatch(
         new RegExp(`^Requested for ${at}: ([\\da-f-]{36})\\nTo take it back: flags requests withdraw \\1$`, 'm'),
       );
+      const other = /^Requested for \S+: (\S+)$/m.exec(second.out)?.[1] ?? '';
+      expect((await flags('requests', 'show', other)).out).toContain(
+        '\n  disable checkout in production\nNothing to change.\n',
+      );
       expect((await flags('on', 'checkout', '--at', at, '--dry-run')).out).toContain('Nothing has changed: ');
       expect((await flags('requests')).out).toMatch(/^approved +\S+Z +checkout +production +\S+ +Launch +\S+$/m);
       expect(await jsonOf<object[]>(flags('requests', '--flag', 'checkout', '--json'))).toHaveLength(2);
@@ -124,6 +128,7 @@ describe.each([
           code: 1,
           err: expect.stringContaining('There is no change request unknown'),
         });
+        expect(await flags('requests', command, '', '--yes')).toMatchObject({ code: 64 });
       }
     });
 
@@ -208,6 +213,11 @@ describe.each([
       expect((await flags('requests', 'apply', id, '--yes')).out).toMatch(/Changed\. To undo it: flags undo \S+$/m);
       expect((await flags('show', 'checkout')).out).toContain('production: on');
       expect((await flags('requests', '--state', 'applied')).out).toContain(id);
+      expect((await flags('history')).out).toMatch(
+        new RegExp(
+          `  grace  .*\\n  change request ${id} of \\S+ for checkout in production\\n    state open → approved`,
+        ),
+      );
       expect((await flags('requests', 'show', id)).out).toMatch(
         /^applied .*\n( {2}.*\n)*approvals 1 of 1\n(.*\n)*change set \S+$/m,
       );
@@ -272,10 +282,19 @@ describe.each([
         code: 1,
         err: expect.stringContaining('is withdrawn, so it cannot be changed'),
       });
-      expect(await flags('requests', 'create', fileOf({ changes: [] }))).toMatchObject({
-        code: 64,
-        err: expect.stringContaining('has no list of changes'),
-      });
+      for (const [wrong, message] of [
+        [{ changes: [] }, 'has no list of changes'],
+        [[null], 'change 1 has no op'],
+        [[{ op: 'undoChangeSet' }], 'change 1 names no change set'],
+        [[{ op: 'setApprovalPolicy', input: { environments: { production: null } } }], 'change 1 has no policy'],
+        [[{ op: 'unknown' }], 'The input is not valid: op '],
+        [[{ op: 'undoChangeSet', ref: { changeSet: 'a' } }, enable], 'op '],
+      ] as const) {
+        expect(await flags('requests', 'create', fileOf(wrong))).toMatchObject({
+          code: 64,
+          err: expect.stringContaining(message),
+        });
+      }
     });
 
     it('change the policy, and name environments that the server does not have', async () => {

@@ -7,6 +7,7 @@ import type {
   FlagDetail,
   HistoryEntry,
   HistoryPage,
+  ListedChangeRequest,
   ListedFlag,
   Plan,
   Playground,
@@ -74,10 +75,27 @@ async function showHistory(session: CommandSession<HistoryOptions>, flag: string
     output.line(`${output.colors.bold(at)}  ${actor}  ${output.colors.dim(id ?? '')}`);
     if (reason) output.line(`  ${reason}`);
     const states = events.flatMap(({ data, preData }) => [preData, data]);
-    const names = { ...(segment && { segment }), strategies: nameStrategies(states, segment) };
+    const request = (one: string) => describeRequest(events.find(({ data }) => Object(data).id === one)?.data);
+    const names = { ...(segment && { segment }), strategies: nameStrategies(states, segment), request };
     for (const line of documentLines(differences, names)) output.line(`  ${line}`);
   }
   if (isCut) output.line('There are older changes: raise --limit.');
+}
+
+/** Says what an event of a change request is about: "of ada for checkout in production". */
+function describeRequest(data: unknown): string | undefined {
+  const { author, flags, environments } = Object(data) as Partial<
+    Pick<ListedChangeRequest, 'flags' | 'environments'>
+  > & {
+    readonly author?: string;
+  };
+  if (author === undefined) return undefined;
+  const listed = (word: string, names: readonly string[] = []) =>
+    names.length === 0 ? '' : ` ${word} ${names.join(', ')}`;
+  return `of ${author}${listed(
+    'for',
+    flags?.map(({ flag }) => flag),
+  )}${listed('in', environments)}`;
 }
 
 /** Says who gets the flag now, in each environment: changes say less than their sum. */

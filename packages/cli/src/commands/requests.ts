@@ -71,6 +71,8 @@ export function addRequestCommands(program: Command, io: CommandIo): void {
 }
 
 function pathOf(id: string): string {
+  // Without an id it would be the path of the list.
+  if (id === '') throw usageError('Name the request by its id, which flags requests lists.');
   return `/change-requests/${encodeURIComponent(id)}`;
 }
 
@@ -133,7 +135,11 @@ async function showRequest(session: CommandSession, id: string): Promise<void> {
 /** Shows what a request would do now, or why it would be refused. */
 async function showRequested(session: CommandSession, { changes }: ChangeRequest): Promise<void> {
   try {
-    await showPlan(session, await planRequested(session, changes));
+    const planned = await planRequested(session, changes);
+    // What changes nothing now may change something after other requests.
+    const isNothing = planned.documents.length === 0 && planned.subjects.length === 0;
+    for (const change of isNothing ? changes : []) session.output.line(`  ${describeChange(change)}`);
+    await showPlan(session, planned);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     for (const change of changes) session.output.line(`  ${describeChange(change)}`);
@@ -152,13 +158,14 @@ function describeChange(change: Requested): string {
 
 type Requested = RequestedChange<string>;
 type PolicyChange = Extract<Requested, { readonly op: 'setApprovalPolicy' }>;
-type UndoChange = Extract<Requested, { readonly op: 'undoChangeSet' }>;
 
 /** Plans the changes of a request, as they would be now. */
 async function planRequested(session: CommandSession, changes: readonly Requested[]): Promise<Planned> {
   const { api } = session;
-  const undo = changes.find((change): change is UndoChange => change.op === 'undoChangeSet');
-  if (undo) return toPlanned(await api.post<Plan>(`/changes/${encodeURIComponent(undo.ref.changeSet)}/undo/plan`));
+  const [first] = changes;
+  if (changes.length === 1 && first?.op === 'undoChangeSet') {
+    return toPlanned(await api.post<Plan>(`/changes/${encodeURIComponent(first.ref.changeSet)}/undo/plan`));
+  }
   const policies = changes.filter((change): change is PolicyChange => change.op === 'setApprovalPolicy');
   const others = changes.filter((change) => change.op !== 'setApprovalPolicy');
   const plan = others.length === 0 ? NOTHING : await api.post<Plan>('/changes/plan', { changes: others });
@@ -184,13 +191,35 @@ function describePolicy({ input }: PolicyChange, known: readonly string[]): stri
 /** A person applies it, unless `--at` names a time. */
 async function createRequest(session: CommandSession<NewOptions>, file: string): Promise<void> {
   const changes = await readDocument(session.io, file);
-  if (!Array.isArray(changes)) throw usageError(`${file} has no list of changes: [{ op, ref, input }].`);
+  assertChanges(changes, file);
   const requested = { ...session, options: { ...session.options, request: true } };
   assertWays(requested.options);
   const { replaces } = session.options;
   if (await confirmPlan(requested, await planRequested(session, changes))) {
     await requestChanges(requested, changes, { replaces });
   }
+}
+
+/** Throws unless a file has a list of changes, with what a plan of them reads. The server validates the rest. */
+function assertChanges(changes: unknown, file: string): asserts changes is readonly Requested[] {
+  if (!Array.isArray(changes)) throw usageError(`${file} has no list of changes: [{ op, ref, input }].`);
+  for (const [index, change] of changes.entries()) {
+    const { op, ref, input } = Object(change);
+    const place = `${file}: change ${index + 1}`;
+    if (typeof op !== 'string') throw usageError(`${place} has no op, such as { op: enable, ref: { … } }.`);
+    if (op === 'undoChangeSet' && typeof Object(ref).changeSet !== 'string') {
+      throw usageError(`${place} names no change set: { op: undoChangeSet, ref: { changeSet: ID } }.`);
+    }
+    if (op === 'setApprovalPolicy' && !isPolicy(input)) {
+      throw usageError(`${place} has no policy: input: { environments: { production: { required: 1 } } }.`);
+    }
+  }
+}
+
+function isPolicy(input: unknown): boolean {
+  const { environments } = Object(input) as { readonly environments?: unknown };
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+  return isObject(environments) && Object.values(Object(environments)).every(isObject);
 }
 
 async function applyRequest(session: CommandSession, id: string): Promise<void> {
