@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
-import type { Flags } from '@flags/core';
-import type { StrategyRef } from '@flags/core/types';
+import type { Flags, StrategyRef } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { codeBlocks, read } from './documents.js';
 import { runProgram } from './run-module.js';
