@@ -1,6 +1,7 @@
 import { type Change, createFlags, type Flags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage.js';
 import { faultyStorage, testFlags } from '../../src/testing.js';
+import type { ChangeRequestRef } from '../../src/types.js';
 import { withFakeTime } from '../fake-time.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { refusalOf } from '../refusal.js';
@@ -123,6 +124,20 @@ describe('a node with due: { run: true }', () => {
     expect(flags.status().due).toEqual({ pending: 1, overdue: 0, unguarded: 0 });
     clock.advance(SECOND);
     expect(flags.status().due).toEqual({ pending: 1, overdue: 1, unguarded: 0 });
+    await flags.close();
+  });
+
+  it.each<[string, (flags: Flags<string>, ref: ChangeRequestRef) => Promise<unknown>]>([
+    ['applied', (flags, ref) => flags.changeRequests.apply(ref)],
+    ['withdrawn', (flags, ref) => flags.changeRequests.withdraw(ref)],
+    ['replaced', (flags, { changeRequest }) => flags.changeRequests.create(ENABLE, { replaces: changeRequest })],
+  ])('counts no request that was %s before its time', async (_, end) => {
+    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    await addCheckout(flags);
+    const { id } = await flags.changeRequests.create(ENABLE, { at: new Date(Date.now() + HOUR).toISOString() });
+    expect(flags.status().due).toMatchObject({ pending: 1 });
+    await end(flags, { changeRequest: id });
+    expect(flags.status().due).toMatchObject({ pending: 0 });
     await flags.close();
   });
 

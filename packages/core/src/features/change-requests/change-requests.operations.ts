@@ -78,6 +78,7 @@ export async function createChangeRequest(
   if (!planned) return getChangeRequest(engine, { ref: { changeRequest: given.id } });
   const created = await findRequest(documents.read, given.id);
   engine.dueRequests.expect(created.state);
+  if (replaces !== undefined) engine.dueRequests.expect((await findRequest(documents.read, replaces)).state);
   return toRequest(created, engine.now(), planned.found);
 }
 

@@ -126,7 +126,9 @@ async function applyNow(
       return finishRequest(unit, id, { ...identity, by: authorOf(by), now: engine.now() });
     },
   });
-  return toRequest(await findRequest(documents.read, id), engine.now());
+  const applied = await findRequest(documents.read, id);
+  engine.dueRequests.expect(applied.state);
+  return toRequest(applied, engine.now());
 }
 
 interface Finished {
