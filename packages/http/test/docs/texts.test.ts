@@ -128,7 +128,7 @@ describe('guides', () => {
         .replace("'https://example.org/hooks'", `'${address}/hooks'`);
       const scope = { process: { env }, queue, console };
       const flags = (await runProgram(code, { result: 'flags', scope })) as Flags;
-      expect(console.log.mock.calls.map(([name]) => name)).toEqual(['audit', 'deploys', 'queue', 'slack']);
+      expect(console.log.mock.calls.map(([name]) => name)).toEqual(['approvers', 'audit', 'deploys', 'queue', 'slack']);
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       const audited = () => readFileSync(join(directory, 'audit.jsonl'), 'utf8').trimEnd().split('\n');
       await until(() => received.length === 2 && published.length === 1 && audited().length === 2);
@@ -148,13 +148,22 @@ describe('guides', () => {
       const told = () => received.filter(({ path }) => path === '/slack').map(({ body }) => body.text);
       await until(() => told().length === 3);
       expect(told()[1]).toBe('*system* changed:\n• segment beta: created');
-      expect(flags.status().consumers).toEqual({ running: 4, failing: 0 });
+      expect(flags.status().consumers).toEqual({ running: 5, failing: 0 });
       // The body of a webhook has an event in the form of the API.
       const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
       const { body } = await request(app).get('/api/admin/events').set('host', 'localhost').expect(200);
       expect(body.events.at(-2)).toEqual(hook?.body.data);
       await runProgram(change, { result: 'undefined', scope: { flags } });
-      expect((await flags.listConsumers()).items.map(({ name }) => name)).toEqual(['audit', 'queue', 'slack']);
+      expect((await flags.listConsumers()).items.map(({ name }) => name)).toEqual([
+        'approvers',
+        'audit',
+        'queue',
+        'slack',
+      ]);
+      const archive: Change = { op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } };
+      const { id } = await flags.as('Ada').changeRequests.create([archive]);
+      const asked = `<https://example.org/flags/ui/changes/${id}|Ada has prepared a change: checkout archived>`;
+      await until(() => told().includes(asked));
       await flags.close();
       receiver.close();
       receiver.closeAllConnections();
