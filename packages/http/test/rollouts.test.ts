@@ -98,12 +98,25 @@ describe('rollouts over HTTP', () => {
       expect(text).toContain('"author":{"name":"Ann"}');
       expect(text).not.toContain('u-1');
     }
+    const ending = { changes: [{ op: 'disable', ref: production('a') }] };
+    const { body: definitions } = await world.as('ann', 'get', '/api/admin/export?project=a').expect(200);
+    const off = definitions.flags.map((flag: object) => ({ ...flag, archived: true }));
+    for (const sent of [
+      world.as('ann', 'post', '/api/admin/changes/plan').send(ending),
+      world.as('ann', 'post', `/api/admin/changes/${id}/undo/plan`),
+      world.as('ann', 'post', '/api/admin/import').send({ definitions: { version: 1, flags: off }, dryRun: true }),
+      world.as('ann', 'get', '/api/admin/history'),
+    ]) {
+      const { text } = await sent.expect(200);
+      expect(text).toContain('"author":{"name":"Ann"}');
+      expect(text).not.toContain('u-1');
+    }
   });
 
   it('are never shown to clients', async () => {
     await start();
     await begin('ann', 'a').expect(201);
-    const paths = ['/api/client/features', '/api/client/features/flag-a', '/api/client/delta', '/api/frontend'];
+    const paths = ['/api/client/features', '/api/client/features/flag-a', '/api/frontend'];
     for (const path of paths) {
       const { text } = await world.as('ann', 'get', path).expect(200);
       expect(text).not.toMatch(/startedFrom|"steps"|"author"/);
