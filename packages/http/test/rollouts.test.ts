@@ -1,6 +1,5 @@
 import type { StrategyRef } from '@flags/core';
 import request from 'supertest';
-import type { Action } from '../../express/src/index.js';
 import { HOUR, type Project, production, startWorld, type World } from './change-requests-world.js';
 
 const ROLLOUTS = '/api/admin/rollouts';
