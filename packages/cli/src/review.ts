@@ -207,7 +207,7 @@ export async function confirmOrRefuse({ io, options }: CommandSession, message: 
 }
 
 /** Returns the documents that a plan deletes. */
-export function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly string[] {
+function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly string[] {
   return documents
     .filter(({ after, before }) => after === null && before !== null)
     .map((document) => titleOf(document, { segment: () => segmentNameIn(document) }));

@@ -282,16 +282,18 @@ describe.each([
         code: 1,
         err: expect.stringContaining('is withdrawn, so it cannot be changed'),
       });
-      for (const [wrong, message] of [
-        [{ changes: [] }, 'has no list of changes'],
-        [[null], 'change 1 has no op'],
-        [[{ op: 'undoChangeSet' }], 'change 1 names no change set'],
-        [[{ op: 'setApprovalPolicy', input: { environments: { production: null } } }], 'change 1 has no policy'],
-        [[{ op: 'unknown' }], 'The input is not valid: op '],
-        [[{ op: 'undoChangeSet', ref: { changeSet: 'a' } }, enable], 'op '],
+      for (const [code, wrong, message] of [
+        [64, { changes: [] }, 'has no list of changes'],
+        [64, [], 'The input is not valid: '],
+        [64, [null], 'The input is not valid: '],
+        [64, [{ op: 'unknown' }], 'The input is not valid: op '],
+        [1, [{ op: 'undoChangeSet' }], 'There is no change set'],
+        [64, [{ op: 'undoChangeSet', ref: { changeSet: 'a' } }, enable], 'op '],
+        [64, [{ op: 'setApprovalPolicy' }], 'The input is not valid'],
+        [64, [{ op: 'setApprovalPolicy', input: { environments: { production: null } } }], 'The input is not valid'],
       ] as const) {
         expect(await flags('requests', 'create', fileOf(wrong))).toMatchObject({
-          code: 64,
+          code,
           err: expect.stringContaining(message),
         });
       }
@@ -310,7 +312,9 @@ describe.each([
       });
       const none = [{ op: 'setApprovalPolicy', input: { environments: {} } }] as const;
       const lower = await onEngine((engine) => engine.as('ada').changeRequests.create(none));
-      expect((await flags('requests', 'show', lower.id)).out).toContain('approval policy: no environment\n');
+      expect((await flags('requests', 'show', lower.id)).out).toContain(
+        'approval policy: no environment\nneeds 1 approval in production\n',
+      );
     });
 
     it('are refused with --bypass-approval', async () => {

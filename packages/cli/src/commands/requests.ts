@@ -133,13 +133,13 @@ async function showRequest(session: CommandSession, id: string): Promise<void> {
 }
 
 /** Shows what a request would do now, or why it would be refused. */
-async function showRequested(session: CommandSession, { changes }: ChangeRequest): Promise<void> {
+async function showRequested(session: CommandSession, { changes, approval }: ChangeRequest): Promise<void> {
   try {
     const planned = await planRequested(session, changes);
     // What changes nothing now may change something after other requests.
     const isNothing = planned.documents.length === 0 && planned.subjects.length === 0;
     for (const change of isNothing ? changes : []) session.output.line(`  ${describeChange(change)}`);
-    await showPlan(session, planned);
+    await showPlan(session, { ...planned, approval });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     for (const change of changes) session.output.line(`  ${describeChange(change)}`);
@@ -156,34 +156,38 @@ function describeChange(change: Requested): string {
   return `${op}${subject === undefined ? '' : ` ${subject}`}${place}`;
 }
 
+/** A change of a request, or of a file: then the server has not validated it yet. */
 type Requested = RequestedChange<string>;
 type PolicyChange = Extract<Requested, { readonly op: 'setApprovalPolicy' }>;
+
+const isPolicy = (change: Requested): change is PolicyChange => Object(change).op === 'setApprovalPolicy';
 
 /** Plans the changes of a request, as they would be now. */
 async function planRequested(session: CommandSession, changes: readonly Requested[]): Promise<Planned> {
   const { api } = session;
-  const [first] = changes;
-  if (changes.length === 1 && first?.op === 'undoChangeSet') {
-    return toPlanned(await api.post<Plan>(`/changes/${encodeURIComponent(first.ref.changeSet)}/undo/plan`));
+  const [{ op, ref } = { op: undefined, ref: undefined }] = changes.map(Object);
+  if (changes.length === 1 && op === 'undoChangeSet') {
+    return toPlanned(await api.post<Plan>(`/changes/${encodeURIComponent(Object(ref).changeSet)}/undo/plan`));
   }
-  const policies = changes.filter((change): change is PolicyChange => change.op === 'setApprovalPolicy');
-  const others = changes.filter((change) => change.op !== 'setApprovalPolicy');
-  const plan = others.length === 0 ? NOTHING : await api.post<Plan>('/changes/plan', { changes: others });
+  const policies = changes.filter(isPolicy);
+  const others = changes.filter((change) => !isPolicy(change));
+  const plan =
+    policies.length > 0 && others.length === 0 ? NOTHING : await api.post<Plan>('/changes/plan', { changes: others });
   const planned = toPlanned(plan);
   if (policies.length === 0) return planned;
   const { environments: known } = await readEnvironments(api);
   return {
     ...planned,
     subjects: [...planned.subjects, 'the approval policy'],
-    notes: [...(planned.notes ?? []), ...policies.map((policy) => describePolicy(policy, known))],
+    notes: [...(planned.notes ?? []), ...policies.map(({ input }) => describePolicy(input, known))],
   };
 }
 
 const NOTHING: Plan = { documents: [], effects: [], hiddenEffects: 0, approval: null };
 
-function describePolicy({ input }: PolicyChange, known: readonly string[]): string {
-  const environments = Object.entries(input.environments).map(([name, { required }]) => {
-    return `${name} ${required}${known.includes(name) ? '' : ' (unknown here)'}`;
+function describePolicy(policy: PolicyChange['input'], known: readonly string[]): string {
+  const environments = Object.entries(Object(Object(policy).environments)).map(([name, one]) => {
+    return `${name} ${Object(one).required}${known.includes(name) ? '' : ' (unknown here)'}`;
   });
   return `approval policy: ${environments.length === 0 ? 'no environment' : environments.join(', ')}`;
 }
@@ -191,7 +195,7 @@ function describePolicy({ input }: PolicyChange, known: readonly string[]): stri
 /** A person applies it, unless `--at` names a time. */
 async function createRequest(session: CommandSession<NewOptions>, file: string): Promise<void> {
   const changes = await readDocument(session.io, file);
-  assertChanges(changes, file);
+  if (!Array.isArray(changes)) throw usageError(`${file} has no list of changes: [{ op, ref, input }].`);
   const requested = { ...session, options: { ...session.options, request: true } };
   assertWays(requested.options);
   const { replaces } = session.options;
@@ -200,35 +204,13 @@ async function createRequest(session: CommandSession<NewOptions>, file: string):
   }
 }
 
-/** Throws unless a file has a list of changes, with what a plan of them reads. The server validates the rest. */
-function assertChanges(changes: unknown, file: string): asserts changes is readonly Requested[] {
-  if (!Array.isArray(changes)) throw usageError(`${file} has no list of changes: [{ op, ref, input }].`);
-  for (const [index, change] of changes.entries()) {
-    const { op, ref, input } = Object(change);
-    const place = `${file}: change ${index + 1}`;
-    if (typeof op !== 'string') throw usageError(`${place} has no op, such as { op: enable, ref: { … } }.`);
-    if (op === 'undoChangeSet' && typeof Object(ref).changeSet !== 'string') {
-      throw usageError(`${place} names no change set: { op: undoChangeSet, ref: { changeSet: ID } }.`);
-    }
-    if (op === 'setApprovalPolicy' && !isPolicy(input)) {
-      throw usageError(`${place} has no policy: input: { environments: { production: { required: 1 } } }.`);
-    }
-  }
-}
-
-function isPolicy(input: unknown): boolean {
-  const { environments } = Object(input) as { readonly environments?: unknown };
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null;
-  return isObject(environments) && Object.values(Object(environments)).every(isObject);
-}
-
 async function applyRequest(session: CommandSession, id: string): Promise<void> {
   const { api, output, options } = session;
   assertWays(options);
   const { at, reason } = options;
   const found = await api.get<ChangeRequest>(pathOf(id));
-  // The API says why a request that has ended, or that would be refused, cannot be applied.
-  if (isPending(found) && found.effect !== null) {
+  // The API says why a request that has ended cannot be applied.
+  if (isPending(found)) {
     const planned = await planRequested(session, found.changes);
     const approval = found.state === 'open' ? found.approval : null;
     const advice = `The request has ${countCurrent(found)}: ask for approval on the admin page.`;
