@@ -40,7 +40,7 @@ import type { Load } from './gate.js';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The documents whose `ETag` has a revision. */
-type Revised = 'flag' | 'project' | 'segment' | 'schedule' | 'rollout' | 'proposal';
+type Revised = 'flag' | 'project' | 'segment' | 'changeRequest';
 
 /** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
 export interface Route {
@@ -327,9 +327,7 @@ const PARAMETERS: Readonly<Record<Revised, string>> = {
   flag: '/:featureName',
   project: '/:projectId',
   segment: '/:segmentId',
-  schedule: '/:scheduleId',
-  rollout: '/:rolloutId',
-  proposal: '/:proposalId',
+  changeRequest: '/:changeRequestId',
 };
 
 /** The paths of SDKs. */
@@ -411,11 +409,10 @@ const WITHOUT_BYPASS: ReadonlySet<string> = new Set<Action>([
   'addMember',
   'changeMemberRole',
   'removeMember',
-  'cancelSchedule',
-  'createProposal',
-  'decideProposal',
-  'withdrawProposal',
-  'applyProposal',
+  'createChangeRequest',
+  'decideChangeRequest',
+  'withdrawChangeRequest',
+  'applyChangeRequest',
 ]);
 
 /** Whether a route takes the header of a bypass: the change may do without the approval that it needs. */
@@ -444,19 +441,17 @@ export function mayNeedApproval(route: Route): boolean {
 /** The id of the change set, which makes the request safe to repeat. */
 export const ID_HEADER = 'Idempotency-Key';
 
-/** The secret of a token is shown once. Repeating the others changes nothing: a cancelled schedule stays cancelled. */
+/** The secret of a token is shown once. Repeating the others changes nothing. */
 const NOT_REPEATABLE: ReadonlySet<string> = new Set<Action>([
   'createToken',
   'rotateToken',
   'deleteToken',
-  'cancelSchedule',
-  'changeRollout',
   'changeApprovalPolicy',
-  'decideProposal',
-  'withdrawProposal',
+  'decideChangeRequest',
+  'withdrawChangeRequest',
 ]);
 
-/** Whether a route takes the id of its change set, or of the schedule that it makes. */
+/** Whether a route takes the id of its change set, or of the request that it makes. */
 export function isRepeatable(route: Route): boolean {
   return isLogged(route) && !NOT_REPEATABLE.has(route.permission ?? route.action);
 }

@@ -63,9 +63,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   appName: { description: 'The name of the application.', error: 'application_not_found' },
   key: { description: 'The name of the flag.', error: 'flag_not_found' },
   id: { description: 'The id of the change set.', error: 'change_set_not_found' },
-  proposalId: { description: 'The id of the proposal.', error: 'proposal_not_found' },
-  rolloutId: { description: 'The id of the rollout.', error: 'rollout_not_found' },
-  scheduleId: { description: 'The id of the schedule.', error: 'schedule_not_found' },
+  changeRequestId: { description: 'The id of the change request.', error: 'change_request_not_found' },
   token: { description: 'The id or the secret of the token.', error: 'token_not_found' },
 };
 
@@ -101,7 +99,10 @@ function headersOf(route: Route): readonly object[] {
     REASON_HEADER,
     'Reason for the change, percent-encoded, shown in the history. A reason in the body takes precedence.',
   );
-  const tag = header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`);
+  const tag = header(
+    'If-Match',
+    `The ETag of the ${ifMatch === 'changeRequest' ? 'change request' : ifMatch} that the change is based on; 412 when it has moved on.`,
+  );
   return [
     ...(ifMatch === undefined ? [] : [tag]),
     ...(isLogged(route) ? [reason] : []),
