@@ -7,7 +7,7 @@ import { offers } from './session.js';
 /** The largest page of the API. */
 const PAGE = 1_000;
 
-/** Reads the rollouts of a project, or of all: those with a next step first, in the order of time. */
+/** Reads the rollouts of a project, or of all. Undefined data without the permission. */
 export function useRollouts({ project }: { readonly project?: string | undefined } = {}): Loaded<readonly Rollout[]> {
   return useQuery<readonly Rollout[]>(
     offers('listRollouts', project ?? currentProject())
@@ -20,16 +20,10 @@ export function useRollouts({ project }: { readonly project?: string | undefined
               const { data } = await call('listRollouts', { query: { project, limit: PAGE, after }, signal });
               found.push(...data.rollouts);
               after = data.next;
-              if (after === undefined) break;
+              if (after === undefined) return { data: found };
             }
-            return { data: found.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other))) };
           },
         }
       : undefined,
   );
-}
-
-/** Rollouts without a next step follow those that have one. */
-function timeOf({ nextAt, state, ref }: Rollout): string {
-  return nextAt === null || state === 'paused' ? `~${ref.flag}` : nextAt;
 }

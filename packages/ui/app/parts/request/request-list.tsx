@@ -6,6 +6,10 @@ import { Ago } from '../control/answer.js';
 import { Link } from '../control/controls.js';
 import { RequestMoves } from './request-moves.js';
 
+interface RequestProps {
+  readonly request: ListedChangeRequest;
+}
+
 interface RequestListProps {
   readonly requests: readonly ListedChangeRequest[];
   readonly label: string;
@@ -22,7 +26,8 @@ export function RequestList({ requests, label }: RequestListProps) {
   );
 }
 
-function RequestEntry({ request }: { readonly request: ListedChangeRequest }) {
+/** A request in a list. */
+export function RequestEntry({ request }: RequestProps) {
   const title = useKnownRequest(request.id)?.title ?? subjectTitle(request);
   return (
     <li>
@@ -37,10 +42,6 @@ function RequestEntry({ request }: { readonly request: ListedChangeRequest }) {
       <RequestFacts request={request} />
     </li>
   );
-}
-
-interface RequestProps {
-  readonly request: ListedChangeRequest;
 }
 
 /** The state of a request, and whether the caller is asked. */

@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { ListedChangeRequest, Rollout } from '../../api/types.js';
+import { nextAtOf } from '../../model/rollout.js';
 import { Button, Details, Link, Paged } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
 import { TextField } from '../../parts/form/field.js';
 import { Card, ScreenHead, WhenLoaded } from '../../parts/frame/screen.js';
 import { Empty } from '../../parts/frame/states.js';
 import { PolicyLine } from '../../parts/request/policy.js';
-import { RequestList } from '../../parts/request/request-list.js';
-import { RolloutList } from '../../parts/rollout/rollout-list.js';
+import { RequestEntry, RequestList } from '../../parts/request/request-list.js';
+import { RolloutEntry } from '../../parts/rollout/rollout-entry.js';
 import { query, setQuery } from '../../router.js';
 import { isForCaller, useEndedRequests, useOpenRequests, waitsForCaller } from '../../state/change-requests.js';
 import { useRollouts } from '../../state/rollouts.js';
@@ -58,9 +59,8 @@ interface WaitingProps {
 }
 
 function Waiting({ requests, rollouts, isFiltered }: WaitingProps) {
-  const asked = requests.filter(waitsForCaller);
-  const mine = rollouts.filter(isForCaller);
-  const next = inOrder(
+  const mine = entriesOf(requests.filter(waitsForCaller), rollouts.filter(isForCaller));
+  const next = entriesOf(
     requests.filter((one) => !waitsForCaller(one)),
     rollouts.filter((one) => !isForCaller(one)),
   );
@@ -73,41 +73,40 @@ function Waiting({ requests, rollouts, isFiltered }: WaitingProps) {
   }
   return (
     <>
-      {asked.length + mine.length > 0 && (
-        <Card title="Waiting for you" note={plural(asked.length + mine.length, 'change')}>
-          <Requests requests={asked} label="Requests that wait for you" />
-          <RolloutList rollouts={mine} label="Rollouts that wait for you" />
-        </Card>
-      )}
-      {next.length > 0 && (
-        <Card title="Next" note={plural(next.length, 'change')}>
-          <Paged items={next} page={PAGE}>
-            {(shown) => <ol class="mixed">{shown.map(({ key, entry }) => <li key={key}>{entry}</li>)}</ol>}
-          </Paged>
-        </Card>
-      )}
+      {mine.length > 0 && <Entries title="Waiting for you" entries={mine} />}
+      {next.length > 0 && <Entries title="Next" entries={next} />}
     </>
   );
 }
 
 interface Entry {
-  readonly key: string;
+  /** When something happens by itself; behind every time if a person is awaited. */
   readonly at: string;
   readonly entry: ComponentChildren;
 }
 
-/** Requests and rollouts in the order of time. Those without a time follow. */
-function inOrder(requests: readonly ListedChangeRequest[], rollouts: readonly Rollout[]): readonly Entry[] {
+interface EntriesProps {
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}
+
+function Entries({ title, entries }: EntriesProps) {
+  return (
+    <Card title={title} note={plural(entries.length, 'change')}>
+      <Paged items={entries} page={PAGE}>
+        {(shown) => <ol class="timeline">{shown.map(({ entry }) => entry)}</ol>}
+      </Paged>
+    </Card>
+  );
+}
+
+/** Requests and rollouts in the order of time. */
+function entriesOf(requests: readonly ListedChangeRequest[], rollouts: readonly Rollout[]): readonly Entry[] {
   const entries: readonly Entry[] = [
-    ...requests.map((one) => ({
-      key: one.id,
-      at: one.at ?? LAST,
-      entry: <RequestList requests={[one]} label="Request" />,
-    })),
+    ...requests.map((one) => ({ at: one.at ?? LAST, entry: <RequestEntry key={one.id} request={one} /> })),
     ...rollouts.map((one) => ({
-      key: one.ref.strategy,
-      at: (one.state === 'paused' ? null : one.nextAt) ?? LAST,
-      entry: <RolloutList rollouts={[one]} label="Rollout" />,
+      at: nextAtOf(one) ?? LAST,
+      entry: <RolloutEntry key={one.ref.strategy} rollout={one} />,
     })),
   ];
   return entries.toSorted((one, other) => one.at.localeCompare(other.at));
@@ -128,22 +127,12 @@ function Ended({ project, isShown }: EndedProps) {
       {(all) => {
         const found = all.filter(isShown);
         if (found.length === 0) return <p class="muted">No request has ended in the last 90 days.</p>;
-        return <Requests requests={found} label="Ended requests" />;
+        return (
+          <Paged items={found} page={PAGE}>
+            {(shown) => <RequestList requests={shown} label="Ended requests" />}
+          </Paged>
+        );
       }}
     </WhenLoaded>
-  );
-}
-
-interface RequestsProps {
-  readonly requests: readonly ListedChangeRequest[];
-  readonly label: string;
-}
-
-function Requests({ requests, label }: RequestsProps) {
-  if (requests.length === 0) return null;
-  return (
-    <Paged items={requests} page={PAGE}>
-      {(shown) => <RequestList requests={shown} label={label} />}
-    </Paged>
   );
 }
