@@ -177,7 +177,7 @@ function Navigation() {
         <Link key={label} to={target} query={{ as: undefined }} isCurrent={isCurrent}>
           {label}
           {count > 0 && (
-            <span class="badge">
+            <span class="tag badge">
               {number(count)}
               <span class="hidden"> waiting for you</span>
             </span>

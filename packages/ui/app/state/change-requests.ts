@@ -15,15 +15,18 @@ interface RequestFilter {
   readonly flag?: string | undefined;
 }
 
+/** No filter: all projects. */
+const ALL: RequestFilter = {};
+
 /** The largest page of the API. */
 const PAGE = 1_000;
 
 const OPEN = ['open', 'approved'] as const satisfies readonly RequestState[];
 
-/** Reads the requests that may still be applied: by their times, then the oldest. Empty without the permission. */
-export function useOpenRequests(filter: RequestFilter = {}): Loaded<readonly ListedChangeRequest[]> {
+/** Reads the requests that may still be applied: by their times, then the oldest. With `undefined` it waits. */
+export function useOpenRequests(filter: RequestFilter | undefined): Loaded<readonly ListedChangeRequest[]> {
   return useQuery<readonly ListedChangeRequest[]>(
-    mayList(filter) && {
+    filter && mayList(filter) && {
       action: 'listChangeRequests',
       parameters: { ...filter, isOpen: true },
       async read({ signal }) {
@@ -198,8 +201,8 @@ function remember(key: string, request: KnownRequest | null): void {
 
 /** Returns the number of requests and rollouts that wait for the caller, in all projects. */
 export function useWaitingCount(): number {
-  const { data: requests = [] } = useOpenRequests();
-  const { data: rollouts = [] } = useRollouts();
+  const { data: requests = [] } = useOpenRequests(ALL);
+  const { data: rollouts = [] } = useRollouts(ALL);
   return requests.filter(waitsForCaller).length + rollouts.filter(isForCaller).length;
 }
 

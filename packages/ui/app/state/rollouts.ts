@@ -7,10 +7,13 @@ import { offers } from './session.js';
 /** The largest page of the API. */
 const PAGE = 1_000;
 
-/** Reads the rollouts of a project, or of all. Undefined data without the permission. */
-export function useRollouts({ project }: { readonly project?: string | undefined } = {}): Loaded<readonly Rollout[]> {
+/** Reads the rollouts of a project, or of all. With `undefined` it waits. */
+export function useRollouts(
+  filter: { readonly project?: string | undefined } | undefined,
+): Loaded<readonly Rollout[]> {
+  const { project } = filter ?? {};
   return useQuery<readonly Rollout[]>(
-    offers('listRollouts', project ?? currentProject())
+    filter && offers('listRollouts', project ?? currentProject())
       ? {
           action: 'listRollouts',
           parameters: { project },
