@@ -175,7 +175,7 @@ export interface ChangeSet extends Omit<core.ChangeSet, 'events'> {
 }
 
 export interface PlannedDocument extends Omit<core.PlannedDocument, 'events'> {
-  readonly events: readonly unknown[];
+  readonly events: readonly Pick<WireEvent, 'type' | 'environment' | 'data' | 'preData'>[];
 }
 
 /** The effects of planned changes that the caller may read. */

@@ -4,8 +4,12 @@ import { plural, time } from '../words.js';
 
 export type RequestState = ListedChangeRequest['state'];
 
-/** A change of a request: beside those of a change set, a policy or an undo. */
-export type RequestedChange = ChangeRequest['changes'][number];
+/** A change of a request: one of a change set, a new approval policy, or an undo. */
+export interface RequestedChange {
+  readonly op: ChangeRequest['changes'][number]['op'];
+  readonly ref?: { readonly [Name in 'project' | 'flag' | 'environment' | 'segment' | 'changeSet']?: unknown };
+  readonly input?: unknown;
+}
 
 /** Whether a request in this state may still be applied. */
 export function isOpen(state: RequestState): boolean {
@@ -75,7 +79,7 @@ export function requestTitle(changes: readonly RequestedChange[]): string {
   const operations = new Set(changes.map(({ op }) => op));
   const [only] = operations;
   const verb = operations.size === 1 && only !== undefined ? VERBS[only] : 'Change';
-  const refs = changes.map((change) => ('ref' in change ? (change.ref ?? {}) : {}) as NonNullable<Change['ref']>);
+  const refs = changes.map(({ ref = {} }) => ref);
   const subjects = refs.flatMap(({ flag, segment, project }) => flag ?? segment ?? project ?? []);
   return titleOf(verb, subjects.map(String), texts(refs.map(({ environment }) => environment)));
 }
@@ -177,8 +181,8 @@ function approvalCount(required: number): string {
 
 /** The changes of a request as plans and previews take them: a change set, or the undo of one. */
 export function plannedOf(changes: readonly RequestedChange[]) {
-  const undo = changes.find((change) => change.op === 'undoChangeSet');
-  const undoes = undo?.ref.changeSet;
+  const undo = changes.find(({ op }) => op === 'undoChangeSet');
+  const undoes = undo && String(undo.ref?.changeSet);
   const others = changes.filter(({ op }) => op !== 'setApprovalPolicy' && op !== 'undoChangeSet');
   return { changes: others as readonly Change[], undoes };
 }

@@ -53,6 +53,8 @@ function RequestPage({ planned, title }: RequestPageProps) {
   );
 }
 
+const EMPTY: ApprovalPolicy = { environments: {}, unknownEnvironments: [] };
+
 /** What a request would do now: as in the review that made it. */
 function RequestContent({ request, plan, refusal }: PlannedRequest) {
   const { changes } = request;
@@ -60,7 +62,7 @@ function RequestContent({ request, plan, refusal }: PlannedRequest) {
   if (refusal) return <p class="fault-text">If it were applied now, it would be refused: {refusal.message}</p>;
   const policies = changes.flatMap((change) =>
     change.op === 'setApprovalPolicy'
-      ? describePolicy(loadedPolicy.value ?? { environments: {} }, change.input as ApprovalPolicy)
+      ? describePolicy(loadedPolicy.value ?? EMPTY, change.input as ApprovalPolicy)
       : [],
   );
   const planned = plannedOf(changes);
