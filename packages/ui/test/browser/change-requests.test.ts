@@ -168,7 +168,7 @@ describeInBrowser('a change request', () => {
     const history = ada.getByRole('region', { name: 'History' });
     const entry = history.locator('.timeline > li').first();
     await entry.getByText('approved by grace').waitFor();
-    expect(await entry.innerText()).toMatch(/^ada enabled the flag.* by the request of ada\s+Enable dark-mode/s);
+    expect(await entry.innerText()).toMatch(/^ada\s+enabled the flag\s+by the request\s+of ada\s+Enable dark-mode in production\s+approved by grace/);
     await entry.getByRole('link', { name: TITLE }).click();
     await ada.getByRole('heading', { name: TITLE, level: 1 }).waitFor();
     await ada.goto(`${host.page}events?flag=dark`);

@@ -47,7 +47,9 @@ interface EntryProps {
 
 function EntryHead({ entry, isGlobal }: EntryProps) {
   const { id, actor, at, events } = entry;
-  const words = [...new Set(events.map(wordsOf))];
+  // That a request was applied says the link to it.
+  const told = events.filter((event) => !(isByRequest(event) && requestFactOf(event)));
+  const words = [...new Set(told.map(wordsOf))];
   const summary = words.length > 3 ? `${words.slice(0, 3).join(', ')} and more` : words.join(', ');
   const text = `Reverts the change of ${actor} on ${time(at)}.`;
   return (
@@ -123,7 +125,7 @@ const ENDS: Readonly<Record<string, string>> = {
  */
 function RequestLink({ events }: Pick<HistoryEntry, 'events'>) {
   const fact = events.map(requestFactOf).find((one) => one !== undefined);
-  const origin = events.find((event) => event.origin?.startsWith(ORIGIN))?.origin?.slice(ORIGIN.length);
+  const origin = events.find(isByRequest)?.origin?.slice(ORIGIN.length);
   const id = origin ?? fact?.id;
   const known = useKnownRequest(id, origin === undefined ? '' : 'applied');
   if (id === undefined) return null;
@@ -132,7 +134,7 @@ function RequestLink({ events }: Pick<HistoryEntry, 'events'>) {
   const title = known?.title ?? (fact && subjectTitle(fact)) ?? 'a change request';
   return (
     <>
-      {origin !== undefined && 'by the request'}
+      {origin !== undefined && <span>by the request</span>}
       {author !== undefined && (
         <span>
           of <strong>{author}</strong>
@@ -152,6 +154,10 @@ function RequestLink({ events }: Pick<HistoryEntry, 'events'>) {
 
 /** The origin of a change that a request made: `change-request/ID`. */
 const ORIGIN = 'change-request/';
+
+function isByRequest({ origin }: WireEvent): boolean {
+  return origin?.startsWith(ORIGIN) ?? false;
+}
 
 /** The flags, segments and tokens that a change set has changed. */
 function Subjects({ entry: { events, differences = [] } }: Pick<EntryProps, 'entry'>) {
