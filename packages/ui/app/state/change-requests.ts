@@ -61,7 +61,7 @@ function mayList({ project }: RequestFilter): undefined | true {
 
 /** Requests without a time follow those that have one. */
 function timeOf({ at, createdAt }: ListedChangeRequest): string {
-  return at ?? `~${createdAt}`;
+  return at ?? `9${createdAt}`;
 }
 
 function endOf({ endedAt, createdAt }: ListedChangeRequest): string {

@@ -452,6 +452,11 @@ describeInBrowser('a request with a time', () => {
     await page.getByText(/^Requested\. Nothing has changed yet: somebody else must approve it\.$/).waitFor();
     const [made] = await requests();
     await cardOf(page).getByText(/^1 person must approve it\. Then it is applied on /).waitFor();
+    await requestAs('ada', 'Without a time');
+    await page.goto(`${host.page}changes`);
+    const entries = page.getByRole('region', { name: 'Next' }).locator('.timeline > li');
+    await entries.nth(1).getByText('Without a time').waitFor();
+    await entries.nth(0).getByText(/^1 person must approve it\. Then it is applied on /).waitFor();
     await approveAs('grace', `${made?.id}`);
     ahead = Date.parse(made?.at ?? '') + 1_000 - Date.now();
     await host.flags.runDue();

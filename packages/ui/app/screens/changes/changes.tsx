@@ -34,7 +34,7 @@ export function ChangesScreen({ project }: ChangesProps) {
     <section>
       <ScreenHead title="Changes" actions={project !== undefined && <Link to={['changes']}>All projects</Link>} />
       <PolicyLine />
-      <search class="event-filters">
+      <search class="event-filters single-filter">
         <TextField label="Flag" type="search" value={flag} onChange={(value) => setQuery({ flag: value })} />
         {part !== '' && (
           <Button class="quiet" onClick={() => setQuery({ flag: undefined })}>
@@ -112,8 +112,8 @@ function entriesOf(requests: readonly ListedChangeRequest[], rollouts: readonly 
   return entries.toSorted((one, other) => one.at.localeCompare(other.at));
 }
 
-/** Sorts behind every time. */
-const LAST = '~';
+/** Sorts behind the ISO 8601 form of every time. */
+const LAST = '9';
 
 interface EndedProps extends ChangesProps {
   readonly isShown: (request: ListedChangeRequest) => boolean;
