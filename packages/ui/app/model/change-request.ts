@@ -140,7 +140,8 @@ export function requestAdvice(request: ListedChangeRequest, now = Date.now()): s
 /** What to do after a failure, where its message does not say it. */
 const REMEDIES: Readonly<Record<string, string>> = {
   author_revoked: '',
-  forbidden: 'Whoever set its time may not make this change any more: somebody with the permission can request it again.',
+  forbidden:
+    'Whoever set its time may not make this change any more: somebody with the permission can request it again.',
   revision_mismatch: 'If the change still fits, request it again.',
 };
 

@@ -26,18 +26,19 @@ const OPEN = ['open', 'approved'] as const satisfies readonly RequestState[];
 /** Reads the requests that may still be applied: by their times, then the oldest. With `undefined` it waits. */
 export function useOpenRequests(filter: RequestFilter | undefined): Loaded<readonly ListedChangeRequest[]> {
   return useQuery<readonly ListedChangeRequest[]>(
-    filter && mayList(filter) && {
-      action: 'listChangeRequests',
-      parameters: { ...filter, isOpen: true },
-      async read({ signal }) {
-        // One after the other: a request that is approved in between is in both, and counts as approved.
-        const found = new Map<string, ListedChangeRequest>();
-        for (const state of OPEN) {
-          for (const one of await readRequests({ ...filter, state }, signal)) found.set(one.id, one);
-        }
-        return { data: [...found.values()].toSorted((one, other) => timeOf(one).localeCompare(timeOf(other))) };
+    filter &&
+      mayList(filter) && {
+        action: 'listChangeRequests',
+        parameters: { ...filter, isOpen: true },
+        async read({ signal }) {
+          // One after the other: a request that is approved in between is in both, and counts as approved.
+          const found = new Map<string, ListedChangeRequest>();
+          for (const state of OPEN) {
+            for (const one of await readRequests({ ...filter, state }, signal)) found.set(one.id, one);
+          }
+          return { data: [...found.values()].toSorted((one, other) => timeOf(one).localeCompare(timeOf(other))) };
+        },
       },
-    },
   );
 }
 

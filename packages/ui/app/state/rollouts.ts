@@ -8,9 +8,7 @@ import { offers } from './session.js';
 const PAGE = 1_000;
 
 /** Reads the rollouts of a project, or of all. With `undefined` it waits. */
-export function useRollouts(
-  filter: { readonly project?: string | undefined } | undefined,
-): Loaded<readonly Rollout[]> {
+export function useRollouts(filter: { readonly project?: string | undefined } | undefined): Loaded<readonly Rollout[]> {
   const { project } = filter ?? {};
   return useQuery<readonly Rollout[]>(
     filter && offers('listRollouts', project ?? currentProject())

@@ -85,7 +85,9 @@ describeInBrowser('an application with users', () => {
     const grace = await approve(ENABLE, 'production: 1 flag goes on: checkout');
 
     await cardOf(ada).getByText('Approved', { exact: true }).waitFor();
-    await cardOf(ada).getByRole('button', { name: `Apply: ${ENABLE}` }).click();
+    await cardOf(ada)
+      .getByRole('button', { name: `Apply: ${ENABLE}` })
+      .click();
     await ada.getByRole('button', { name: 'Apply now', exact: true }).click();
     await ada.locator('[aria-label="checkout in production"][aria-checked=true]').waitFor();
     await grace.getByText('Applied', { exact: true }).waitFor();

@@ -96,7 +96,10 @@ describeInBrowser('a rollout', () => {
     expect(await page.getByRole('button', { name: 'Roll out in steps: strategy 1 in production' }).count()).toBe(0);
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.goto(`${host.page}projects/default`);
-    await page.getByRole('row', { name: /checkout/ }).getByText('rolls out', { exact: true }).waitFor();
+    await page
+      .getByRole('row', { name: /checkout/ })
+      .getByText('rolls out', { exact: true })
+      .waitFor();
   });
 
   it('is requested, approved and started like any change, with a second flag in the same commit', async () => {
@@ -119,17 +122,21 @@ describeInBrowser('a rollout', () => {
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('dialog').last().getByLabel('At a time').check();
     await page.getByRole('button', { name: /^Schedule for/ }).click();
-    await page.getByText(/^Requested\./).last().waitFor();
-    const { items } = await host.flags.changeRequests.list({ state: 'open' });
-    const ref = { changeRequest: `${items[0]?.id}` };
+    // The message about the first request may still be shown.
+    const find = async () =>
+      (await host.flags.changeRequests.list({ state: 'open' })).items.find(({ at }) => at !== null);
+    await until(async () => (await find()) !== undefined);
+    const made = await find();
+    const ref = { changeRequest: `${made?.id}` };
     const { effect } = await host.flags.changeRequests.get(ref);
     await host.flags.as('grace').changeRequests.approve(ref, { effect: `${effect}` });
-    ahead = Date.parse(`${items[0]?.at}`) + 1_000 - Date.now();
+    ahead = Date.parse(`${made?.at}`) + 1_000 - Date.now();
     await host.flags.runDue();
     expect(await rollout()).toMatchObject({ state: 'running', percentage: 50 });
     await page.goto(`${host.page}changes`);
     await page.getByRole('region', { name: 'Next' }).getByText('Rolls out', { exact: true }).waitFor();
-    const { enabled } = (await host.flags.getFlag(enable.ref)).environments.find(({ name }) => name === 'production') ?? {};
+    const { enabled } =
+      (await host.flags.getFlag(enable.ref)).environments.find(({ name }) => name === 'production') ?? {};
     expect(enabled).toBe(true);
   });
 
@@ -165,14 +172,19 @@ describeInBrowser('a rollout', () => {
     await page.goto(`${host.page}projects/default/flags/checkout`);
     await page.getByText('Zurück').first().waitFor();
     await page.getByText('by a rollout').first().waitFor();
-    await page.getByText(/ended a rollout/).first().waitFor();
+    await page
+      .getByText(/ended a rollout/)
+      .first()
+      .waitFor();
   });
 
   it('is stopped where it is, which cannot be undone', async () => {
     await start();
     await begin();
     const page = await open('projects/default/flags/checkout');
-    await cardOf(page).getByRole('button', { name: `Stop: ${NAME}` }).click();
+    await cardOf(page)
+      .getByRole('button', { name: `Stop: ${NAME}` })
+      .click();
     await page.getByRole('dialog').getByRole('button', { name: 'Stop at 60 %' }).click();
     await page.getByText('The rollout was stopped.').waitFor();
     expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
@@ -196,7 +208,10 @@ describeInBrowser('a rollout', () => {
     await dialog.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('checkout is off in production.').waitFor();
     expect(await rollout()).toBeUndefined();
-    await page.getByText(/ended a rollout/).first().waitFor();
+    await page
+      .getByText(/ended a rollout/)
+      .first()
+      .waitFor();
     await host.flags.enable(production);
     await host.flags.enable({ ...production, flag: 'dark-mode' });
     await begin();
@@ -214,6 +229,7 @@ describeInBrowser('a rollout', () => {
     await host.flags.addStrategy(production, { name: 'flexibleRollout', parameters });
     await begin();
     const page = await open('projects/default/flags/checkout/production');
+    await page.getByRole('button', { name: 'Gradual rollout' }).nth(1).click();
     await page.getByLabel('Rollout of strategy 2 in percent').fill('20');
     await page.getByRole('button', { name: 'Review changes' }).click();
     const dialog = page.getByRole('dialog');

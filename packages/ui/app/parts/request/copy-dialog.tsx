@@ -60,9 +60,7 @@ function CopyDialog({ request, title, changes, onClose }: CopyProps & { readonly
       onClose={onClose}
     >
       {isReplaced && (
-        <p>
-          The edited copy is a new request, and this one is withdrawn with it. Its approvals are not carried over.
-        </p>
+        <p>The edited copy is a new request, and this one is withdrawn with it. Its approvals are not carried over.</p>
       )}
       <AreaField
         label="Changes"

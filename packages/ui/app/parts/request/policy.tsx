@@ -122,14 +122,7 @@ function PolicyDialog({ policy, onClose }: PolicyDialogProps) {
           onChange={(count) => setCounts({ ...counts, [name]: count })}
         />
       ))}
-      <WayField
-        ways={ways}
-        way={way}
-        approval={approval}
-        times={times}
-        onChoose={setChosen}
-        onTimes={setTimes}
-      />
+      <WayField ways={ways} way={way} approval={approval} times={times} onChoose={setChosen} onTimes={setTimes} />
       <ReasonField
         use={bypasses ? 'bypass' : way === 'request' ? 'request' : 'change'}
         value={reason}

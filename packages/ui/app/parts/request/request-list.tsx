@@ -100,8 +100,7 @@ function Approvals({ request: { approvals, required } }: RequestProps) {
         {approvals.map(({ actor, at, reason, current }) => (
           <li key={actor}>
             <strong>{actor}</strong> approved it <Ago at={at} />
-            {reason !== null && reason !== '' && `: ${reason}`}{' '}
-            {!current && <span class="tag warning">lapsed</span>}
+            {reason !== null && reason !== '' && `: ${reason}`} {!current && <span class="tag warning">lapsed</span>}
           </li>
         ))}
       </ul>

@@ -114,8 +114,19 @@ function DecideDialog({ request: { id }, title, action, verb, done, onClose }: D
     onClose();
   };
   return (
-    <FormDialog title={`${verb}: ${title}?`} submit={verb} isDanger dismiss="Keep it" onSubmit={submit} onClose={onClose}>
-      <ReasonField use={action === 'rejectChangeRequest' ? 'rejection' : 'change'} value={reason} onChange={setReason} />
+    <FormDialog
+      title={`${verb}: ${title}?`}
+      submit={verb}
+      isDanger
+      dismiss="Keep it"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <ReasonField
+        use={action === 'rejectChangeRequest' ? 'rejection' : 'change'}
+        value={reason}
+        onChange={setReason}
+      />
     </FormDialog>
   );
 }
@@ -177,12 +188,14 @@ function ApproveDialog({ request: { id }, title, seen, onClose }: DialogOf<Appro
     >
       {hasChanged && (
         <p class="notice warning" role="alert">
-          Somebody has changed something since you read this, so it was not approved. This is what the request would do now:
-          read it, and approve it again.
+          Somebody has changed something since you read this, so it was not approved. This is what the request would do
+          now: read it, and approve it again.
         </p>
       )}
       {seen.content}
-      <p class="muted">You approve what it would do now. If that becomes something else, your approval does not count.</p>
+      <p class="muted">
+        You approve what it would do now. If that becomes something else, your approval does not count.
+      </p>
       <ReasonField value={reason} onChange={setReason} />
     </FormDialog>
   );

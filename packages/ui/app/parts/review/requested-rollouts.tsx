@@ -16,7 +16,9 @@ export function RequestedRollouts({ changes, documents }: RequestedRolloutsProps
       {changes.map(({ op, ref, input }) => {
         if (op !== 'startRollout') return null;
         const document = documents.find(({ kind, id }) => kind === 'flag' && id === ref?.flag);
-        const { environments = [] } = Object(document?.before) as { readonly environments?: readonly FlagEnvironment[] };
+        const { environments = [] } = Object(document?.before) as {
+          readonly environments?: readonly FlagEnvironment[];
+        };
         const { strategies = [] } = environments.find(({ name }) => name === ref?.environment) ?? {};
         const index = strategies.findIndex(({ id }) => id === ref?.strategy);
         const strategy = strategies[index];

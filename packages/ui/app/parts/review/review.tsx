@@ -88,15 +88,12 @@ function ReviewForm(review: Review) {
           A request does not order strategies while one of them rolls out: change the order when that rollout has ended.
         </p>
       )}
-      <WayField
-        ways={ways}
-        way={way}
-        approval={approval}
-        times={later}
-        onChoose={setChosen}
-        onTimes={setLater}
+      <WayField ways={ways} way={way} approval={approval} times={later} onChoose={setChosen} onTimes={setLater} />
+      <ReasonField
+        use={bypasses ? 'bypass' : way === 'request' ? 'request' : 'change'}
+        value={reason}
+        onChange={setReason}
       />
-      <ReasonField use={bypasses ? 'bypass' : way === 'request' ? 'request' : 'change'} value={reason} onChange={setReason} />
     </FormDialog>
   );
 }

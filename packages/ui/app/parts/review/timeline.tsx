@@ -130,7 +130,8 @@ function RequestLink({ events }: Pick<HistoryEntry, 'events'>) {
   const known = useKnownRequest(id, origin === undefined ? '' : 'applied');
   if (id === undefined) return null;
   const author = known?.author.name ?? fact?.author;
-  const approvers = origin === undefined ? [] : (known?.approvals ?? []).flatMap(({ actor, current }) => (current ? actor : []));
+  const approvers =
+    origin === undefined ? [] : (known?.approvals ?? []).flatMap(({ actor, current }) => (current ? actor : []));
   const title = known?.title ?? (fact && subjectTitle(fact)) ?? 'a change request';
   return (
     <>

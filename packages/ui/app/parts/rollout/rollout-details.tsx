@@ -91,7 +91,11 @@ function RolloutMoves({ place, rollout }: RolloutProps) {
           class="quiet"
           project={place.project}
           label={`${verb}: ${name}`}
-          proposal={{ ...move, title: `${verb}: ${name}`, changes: [{ op, ref: { ...place }, ...(input && { input }) }] }}
+          proposal={{
+            ...move,
+            title: `${verb}: ${name}`,
+            changes: [{ op, ref: { ...place }, ...(input && { input }) }],
+          }}
         >
           {move.confirm === undefined ? verb : `${verb}…`}
         </ChangeButton>

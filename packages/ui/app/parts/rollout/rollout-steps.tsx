@@ -1,4 +1,4 @@
-import { holdText, stepTimes, type StrategyRollout } from '../../model/rollout.js';
+import { holdText, type StrategyRollout, stepTimes } from '../../model/rollout.js';
 import { time } from '../../words.js';
 
 interface RolloutStepsProps {
@@ -27,7 +27,9 @@ export function RolloutSteps({ label, steps, rollout }: RolloutStepsProps) {
           >
             <strong>{percentage} %</strong>
             <small>
-              {at !== undefined ? `${isCurrent ? 'since ' : ''}${time(at)}` : index > step && hold !== 0 && holdText(hold)}
+              {at !== undefined
+                ? `${isCurrent ? 'since ' : ''}${time(at)}`
+                : index > step && hold !== 0 && holdText(hold)}
             </small>
           </li>
         );

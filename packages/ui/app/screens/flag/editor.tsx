@@ -61,7 +61,9 @@ function Editor({ detail, revision, environment, back }: EditorProps) {
     keep({ ...draft.mine, environments: all.map((one) => (one.name === environment ? next : one)) });
   };
   const missing = missingIn(mine.strategies);
-  const ordersRollouts = changes.some(({ op, ref }) => op === 'configureEnvironment' && hasRollout(detail, ref?.environment));
+  const ordersRollouts = changes.some(
+    ({ op, ref }) => op === 'configureEnvironment' && hasRollout(detail, ref?.environment),
+  );
   if (conflict) return <ConflictTable flag={flag} conflict={conflict} environments={environments} />;
   return (
     <EditFrame

@@ -11,8 +11,8 @@ import { ArchivedActions } from '../../parts/flag/archived-actions.js';
 import { Heading } from '../../parts/frame/heading.js';
 import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../../parts/frame/screen.js';
 import { Empty } from '../../parts/frame/states.js';
-import { Timeline } from '../../parts/review/timeline.js';
 import { RequestList } from '../../parts/request/request-list.js';
+import { Timeline } from '../../parts/review/timeline.js';
 import { query } from '../../router.js';
 import { useOpenRequests } from '../../state/change-requests.js';
 import { draftOf } from '../../state/drafts.js';
@@ -61,7 +61,10 @@ interface FlagPageProps {
 function FlagPage({ detail, revision }: FlagPageProps) {
   const { name, project, archived, environments } = detail;
   const { data: requests = [] } = useOpenRequests({ project, flag: name });
-  const names = productionFirst(environments.map((one) => one.name), reviewScope.value);
+  const names = productionFirst(
+    environments.map((one) => one.name),
+    reviewScope.value,
+  );
   // Each stands in the card of its first environment; it names the others.
   const cardOf = (request: ListedChangeRequest) => names.find((one) => request.environments.includes(one));
   const others = requests.filter((request) => archived || cardOf(request) === undefined);
