@@ -82,7 +82,7 @@ function describeEnd(reason: unknown, { steps, step, startedFrom }: RolloutWords
 
 interface PlannedChanges {
   readonly id: string;
-  readonly events: readonly (Omit<RolloutFact, 'before'> & { readonly environment: string | null })[];
+  readonly events: readonly (Pick<RolloutFact, 'type' | 'data'> & { readonly environment: string | null })[];
 }
 
 /** Returns the strategies whose rollouts planned changes would end, beside moves of the rollouts themselves. */
