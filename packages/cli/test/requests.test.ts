@@ -350,7 +350,7 @@ describe.each([
       const start = ['rollout', 'checkout', '25:90m,50,100', '--every', 'wait'] as const;
       expect(await flags(...start)).toMatchObject({
         code: 3,
-        out: expect.stringContaining('Rolls checkout out in production: 25 %, 50 %, 100 %\n'),
+        out: expect.stringContaining('Rolls checkout out in production: 25 % for 90m, 50 % until advanced, 100 %\n'),
         err: expect.stringContaining('This changes production now. Go on?'),
       });
       expect((await flags(...start, '--dry-run')).out).toContain('Nothing has changed: ');
@@ -403,7 +403,7 @@ describe.each([
         err: expect.stringContaining('This needs 1 approval in production.'),
       });
       const id = await request(...start, '--request', '--reason', 'Launch');
-      expect((await flags('requests', 'show', id)).out).toContain('10 %, 100 %, guarded');
+      expect((await flags('requests', 'show', id)).out).toContain('10 % for 1d, 100 % for 1d, guarded');
       await approve(id);
       expect((await flags('requests', 'apply', id, '--yes')).out).toContain('Changed. To undo it: ');
       expect((await flags('rollouts')).out).toMatch(/^checkout +production +\[10\] → 100, guarded +running /m);
