@@ -239,21 +239,15 @@ function segmentNameIn(document: ComparedDocument): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Names, with those of change requests by id: "of ada for checkout in production". */
-interface DocumentNames extends Names {
-  readonly request?: (id: string) => string | undefined;
-}
-
 /** Titles a document: "flag checkout", "segment Beta testers". */
-function titleOf(document: ComparedDocument, names: DocumentNames): string {
-  const { kind, id } = document;
-  if (kind === 'segment') return `segment ${names.segment?.(Number(id)) ?? id}`;
-  const about = kind === 'change-request' ? names.request?.(id) : undefined;
-  return [describeDocument(document), ...(about === undefined ? [] : [about])].join(' ');
+function titleOf(document: ComparedDocument, names: Names): string {
+  return document.kind === 'segment'
+    ? `segment ${names.segment?.(Number(document.id)) ?? document.id}`
+    : describeDocument(document);
 }
 
 /** Describes documents of a plan, a history or an import: one line per document, and one per difference. */
-export function documentLines(documents: readonly ComparedDocument[], names: DocumentNames): readonly string[] {
+export function documentLines(documents: readonly ComparedDocument[], names: Names): readonly string[] {
   return documents.flatMap((document) => [
     titleOf(document, names),
     ...describeDifferences(document, names).map((difference) => `  ${differenceText(difference)}`),

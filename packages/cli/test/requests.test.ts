@@ -214,9 +214,7 @@ describe.each([
       expect((await flags('show', 'checkout')).out).toContain('production: on');
       expect((await flags('requests', '--state', 'applied')).out).toContain(id);
       expect((await flags('history')).out).toMatch(
-        new RegExp(
-          `  grace  .*\\n  change request ${id} of \\S+ for checkout in production\\n    state open → approved`,
-        ),
+        /\n {2}grace approved the request of \S+: checkout on in production\n/,
       );
       expect((await flags('requests', 'show', id)).out).toMatch(
         /^applied .*\n( {2}.*\n)*approvals 1 of 1\n(.*\n)*change set \S+$/m,

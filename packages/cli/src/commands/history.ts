@@ -1,4 +1,11 @@
-import { describeConstraint, describeReason, describeStrategy, nameStrategies, strategyName } from '@flags/core/admin';
+import {
+  describeConstraint,
+  describeReason,
+  describeRequestEvent,
+  describeStrategy,
+  nameStrategies,
+  strategyName,
+} from '@flags/core/admin';
 import type {
   ChangeSet,
   Explained,
@@ -7,7 +14,6 @@ import type {
   FlagDetail,
   HistoryEntry,
   HistoryPage,
-  ListedChangeRequest,
   ListedFlag,
   Plan,
   Playground,
@@ -75,27 +81,12 @@ async function showHistory(session: CommandSession<HistoryOptions>, flag: string
     output.line(`${output.colors.bold(at)}  ${actor}  ${output.colors.dim(id ?? '')}`);
     if (reason) output.line(`  ${reason}`);
     const states = events.flatMap(({ data, preData }) => [preData, data]);
-    const request = (one: string) => describeRequest(events.find(({ data }) => Object(data).id === one)?.data);
-    const names = { ...(segment && { segment }), strategies: nameStrategies(states, segment), request };
-    for (const line of documentLines(differences, names)) output.line(`  ${line}`);
+    const names = { ...(segment && { segment }), strategies: nameStrategies(states, segment) };
+    const sentences = events.flatMap(({ type, data }) => describeRequestEvent({ type, actor, data }) ?? []);
+    const others = sentences.length === 0 ? differences : differences.filter(({ kind }) => kind !== 'change-request');
+    for (const line of [...documentLines(others, names), ...sentences]) output.line(`  ${line}`);
   }
   if (isCut) output.line('There are older changes: raise --limit.');
-}
-
-/** Says what an event of a change request is about: "of ada for checkout in production". */
-function describeRequest(data: unknown): string | undefined {
-  const { author, flags, environments } = Object(data) as Partial<
-    Pick<ListedChangeRequest, 'flags' | 'environments'>
-  > & {
-    readonly author?: string;
-  };
-  if (author === undefined) return undefined;
-  const listed = (word: string, names: readonly string[] = []) =>
-    names.length === 0 ? '' : ` ${word} ${names.join(', ')}`;
-  return `of ${author}${listed(
-    'for',
-    flags?.map(({ flag }) => flag),
-  )}${listed('in', environments)}`;
 }
 
 /** Says who gets the flag now, in each environment: changes say less than their sum. */
