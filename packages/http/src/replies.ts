@@ -5,13 +5,11 @@
 import type * as core from '@flags/core';
 import type * as integration from '@flags/core/integration';
 import type * as types from '@flags/core/types';
+import type { listedRequestToWire, requestToWire } from './features/change-requests/wire.js';
 import type { consumerToWire } from './routes/consumers.js';
 import type { applicationSummaryToWire, instanceToWire } from './routes/metrics.js';
 import type { explainedDependencyToWire } from './routes/playground.js';
 import type { projectSummaryToWire } from './routes/projects.js';
-import type { listedProposalToWire, proposalToWire } from './routes/proposals.js';
-import type { rolloutToWire } from './routes/rollouts.js';
-import type { listedScheduleToWire, scheduleToWire } from './routes/schedules.js';
 import type { segmentUseToWire } from './routes/segments.js';
 import type { evaluatedVariantToWire } from './wire/client.js';
 import type { eventToWire } from './wire/event.js';
@@ -52,6 +50,8 @@ export interface Session {
   readonly types?: readonly types.FlagType[];
   readonly roles?: readonly types.Role[];
   readonly strategies?: readonly { readonly name: string }[];
+  /** Whether change requests may have a time, and rollouts may start. */
+  readonly acceptsTimes?: boolean;
   /** With `?project=`: the permitted actions of the caller there. */
   readonly actions?: readonly string[];
 }
@@ -74,6 +74,8 @@ export interface Strategy extends Omit<types.OwnStrategyInput<string>, 'constrai
   readonly id?: string;
   readonly constraints: readonly Constraint[];
   readonly parameters: core.StrategyParameters | null;
+  /** Only while it rolls out. */
+  readonly rollout?: StrategyRollout;
 }
 
 export interface FlagEnvironment extends Omit<core.FlagEnvironment, 'strategies'> {
@@ -122,39 +124,29 @@ export type WireEvent = Sent<typeof eventToWire>;
 /** A durable reader of events. */
 export type Consumer = Sent<typeof consumerToWire>;
 
-/** Changes that are applied at a time. */
-export type Schedule = Sent<typeof scheduleToWire>;
+/** Changes that wait for a time, for approval, or for both. */
+export type ChangeRequest = Sent<typeof requestToWire>;
 
-/** A schedule without its changes. */
-export type ListedSchedule = Sent<typeof listedScheduleToWire>;
+/** A change request without its changes, in the state of the last decision. */
+export type ListedChangeRequest = Sent<typeof listedRequestToWire>;
 
-export interface SchedulePage {
-  readonly schedules: readonly ListedSchedule[];
+export interface ChangeRequestPage {
+  readonly changeRequests: readonly ListedChangeRequest[];
   readonly next?: string;
 }
 
+/** The rollout of a strategy, in the strategy. */
+export type StrategyRollout = Omit<types.StrategyRollout, 'author'> & { readonly author: { readonly name: string } };
+
 /** A percentage that changes in steps. */
-export type Rollout = Sent<typeof rolloutToWire>;
+export type Rollout = StrategyRollout & Pick<core.Rollout, 'ref' | 'percentage' | 'nextAt'>;
 
 export interface RolloutPage {
   readonly rollouts: readonly Rollout[];
   readonly next?: string;
 }
 
-export interface ApprovalPolicy extends types.ApprovalPolicy {
-  readonly unknownEnvironments?: readonly string[];
-}
-
-/** Changes, or a rollout, that wait for approval. */
-export type Proposal = Sent<typeof proposalToWire>;
-
-/** A proposal without its changes, and without a look at whether its approvals still hold. */
-export type ListedProposal = Sent<typeof listedProposalToWire>;
-
-export interface ProposalPage {
-  readonly proposals: readonly ListedProposal[];
-  readonly next?: string;
-}
+export type ApprovalPolicy = types.KnownApprovalPolicy;
 
 export interface HistoryEntry extends Omit<core.HistoryEntry, 'events'> {
   readonly events: readonly WireEvent[];
@@ -167,9 +159,12 @@ export interface HistoryPage {
 
 /** One change of a change set. A change of an existing document has the revision that the user has seen. */
 export interface Change {
-  readonly op: types.ChangeOperationName;
+  readonly op: types.ChangeOperationName | 'setApprovalPolicy' | 'undoChangeSet';
   readonly ref?: {
-    readonly [Name in 'project' | 'flag' | 'environment' | 'strategy' | 'segment']?: string | number | null;
+    readonly [Name in 'project' | 'flag' | 'environment' | 'strategy' | 'segment' | 'changeSet']?:
+      | string
+      | number
+      | null;
   };
   readonly input?: unknown;
   readonly ifRevision?: number;
@@ -189,6 +184,8 @@ export interface Plan {
   readonly effects: readonly core.FlagEffect[];
   /** The number of effects on flags that the caller may not read. */
   readonly hiddenEffects: number;
+  /** The approval that the changes need. */
+  readonly approval: core.ChangePlan['approval'];
 }
 
 /** A context of evaluation: standard fields beside properties. */

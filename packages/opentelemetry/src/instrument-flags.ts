@@ -43,9 +43,10 @@ const CONSUMERS_TIMEOUT = 5_000;
 
 /**
  * Counts what flags do, as metrics of OpenTelemetry: evaluations, changes, lost histories, dropped usage, whether the flags
- * are current, pending schedules, and consumers that are behind or fail; of a follower evaluations, dropped usage and its connection. Call it once for each
- * instance, after the SDK of OpenTelemetry has started. Evaluations are added when usage is recorded, every 10 seconds by
- * default (`usage.interval`), and when the flags close. Errors of the metrics library go to its own logger.
+ * are current, what waits for its time, and consumers that are behind or fail; of a follower evaluations, dropped usage and
+ * its connection. Call it once for each instance, after the SDK of OpenTelemetry has started. Evaluations are added when
+ * usage is recorded, every 10 seconds by default (`usage.interval`), and when the flags close. Errors of the metrics library
+ * go to its own logger.
  *
  * @returns a function that ends all of it. Closing the flags ends it as well, after the last evaluations
  * @throws TypeError if `flags` is not a `Flags` or a follower, for example a promise, and for an unknown or invalid option
@@ -121,16 +122,16 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
   const connected = meter.createObservableGauge('flags.follower.connected', {
     description: '1 while the follower has a connection to its server, else 0.',
   });
-  const pending = meter.createObservableGauge('flags.schedules.pending', {
-    description: 'Schedules that wait for their time, on nodes that run schedules.',
-    unit: '{schedule}',
+  const pending = meter.createObservableGauge('flags.due.pending', {
+    description: 'Change requests and steps of rollouts that wait for their time, on nodes that do what is due.',
+    unit: '{item}',
   });
-  const overdue = meter.createObservableGauge('flags.schedules.overdue', {
-    description: 'Pending schedules that have been due for more than ten seconds, on nodes that run schedules.',
-    unit: '{schedule}',
+  const overdue = meter.createObservableGauge('flags.due.overdue', {
+    description: 'Those that have been due for more than ten seconds.',
+    unit: '{item}',
   });
   const unguarded = meter.createObservableGauge('flags.rollouts.unguarded', {
-    description: 'Active guarded rollouts whose steps this node does not take, because it has no guard.',
+    description: 'Guarded rollouts whose steps this node does not take, because it has no guard.',
     unit: '{rollout}',
   });
   return observe(meter, [stale, dropped, walSize, connected, pending, overdue, unguarded], (result) => {
@@ -142,10 +143,10 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
     }
     if (status.walBytes !== undefined) result.observe(walSize, status.walBytes);
     if (status.connected !== undefined) result.observe(connected, Number(status.connected));
-    if (status.schedules !== undefined) {
-      result.observe(pending, status.schedules.pending);
-      result.observe(overdue, status.schedules.overdue);
-      result.observe(unguarded, status.schedules.unguarded);
+    if (status.due !== undefined) {
+      result.observe(pending, status.due.pending);
+      result.observe(overdue, status.due.overdue);
+      result.observe(unguarded, status.due.unguarded);
     }
   });
 }

@@ -222,25 +222,25 @@ describe('the status', () => {
   });
 });
 
-describe('schedules', () => {
-  it('are counted on nodes that run them', async () => {
+describe('what is due', () => {
+  it('is counted on nodes that do it', async () => {
     let ahead = 0;
     const now = () => new Date(Date.now() + ahead);
-    const flags = await open({ runSchedules: true, pollInterval: 0, authorizeDue: () => false, now });
+    const flags = await open({ due: { run: true, authorize: () => false }, pollInterval: 0, now });
     instrument(flags);
     const read = async (name: string) => valuesOf(await metrics.read(name));
     const at = new Date(Date.now() + 60_000).toISOString();
     const change = { op: 'createFlag', ref: { project: 'default' }, input: { name: 'later' } } as const;
-    await flags.createSchedule([change], { at });
+    await flags.changeRequests.create([change], { at });
     await flags.runDue();
-    expect([await read('flags.schedules.pending'), await read('flags.schedules.overdue')]).toEqual([
+    expect([await read('flags.due.pending'), await read('flags.due.overdue')]).toEqual([
       { '': 1 },
       { '': 0 },
     ]);
     expect(await read('flags.rollouts.unguarded')).toEqual({ '': 0 });
     ahead = 120_000;
     await flags.runDue();
-    expect(await read('flags.schedules.pending')).toEqual({ '': 0 });
+    expect(await read('flags.due.pending')).toEqual({ '': 0 });
   });
 });
 
@@ -273,7 +273,8 @@ describe('consumers', () => {
 
   it('waits 5 seconds for a storage that hangs, and asks it once', async () => {
     const storage = faultyStorage(memoryStorage());
-    const flags = await open({ storage });
+    // A poll would list change requests, and hang as well.
+    const flags = await open({ storage, pollInterval: 0 });
     await flags.consume('audit', () => undefined);
     instrument(flags);
     const hanging = storage.inject({ method: 'list', hang: true });

@@ -2,9 +2,9 @@ import {
   type AuthorizeChanges,
   type Flags,
   isFlagsError,
+  type ListedChangeRequest,
   type PlannedDocument,
   type PlannedEvent,
-  type Schedule,
 } from '@flags/core';
 import { paced, projectsOf } from '@flags/core/integration';
 import type { Principal } from '../auth/permissions.js';
@@ -111,14 +111,14 @@ export function createBypassCheck(principal: Pick<Principal, 'check'>): Authoriz
  */
 export function projectsOfEvent(event: PlannedEvent, document: PlannedDocument): ReadonlySet<string | null> {
   if (event.type === 'project-created') return new Set([null]);
-  if (document.kind === 'schedule' || document.kind === 'proposal') return projectsIn(document);
+  if (document.kind === 'change-request') return projectsOfRequest(document);
   const own = projectsOf([event]);
   return event.op === undefined ? new Set([...own, ...projectsOfDocument(document)]) : own;
 }
 
-/** A schedule or a proposal of several projects has events without a project. */
-function projectsIn({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
-  return new Set((after as Pick<Schedule, 'projects'>).projects);
+/** The events of a request of several projects have none. */
+function projectsOfRequest({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
+  return new Set((after as Pick<ListedChangeRequest, 'projects'>).projects);
 }
 
 /** Returns the projects of a document before and after its changes. */

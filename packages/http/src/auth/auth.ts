@@ -197,7 +197,8 @@ function assertPerson(actor: Actor, action: Action): void {
 
 /** Returns a user of the host by name and id, without its other members. */
 function personOf({ name, id }: Actor): Person {
-  return { name, id };
+  const person = readPersonId(id);
+  return person === undefined ? { name } : { name, id: person };
 }
 
 /** A caller that authentication refuses. */

@@ -1,12 +1,18 @@
 import type { AuthorizeChanges, Change, ChangeSet, ErrorDetail, Flags, PlannedEvent, PlannedSet } from '@flags/core';
-import { LIMITS } from '@flags/core';
-import { CHANGE_OPERATIONS, describeEvent, operationOf, paced, projectsOf } from '@flags/core/integration';
-import type { ChangeOperationName } from '@flags/core/types';
+import { isFlagsError, LIMITS } from '@flags/core';
+import {
+  describeEvent,
+  type OperationName,
+  operationOf,
+  paced,
+  projectsOf,
+  REQUEST_OPERATIONS,
+} from '@flags/core/integration';
 import { projectIn } from '../api/body.js';
-import { projectsCreatedBy, projectsOfEvent } from '../api/permission.js';
+import { projectsCreatedBy, projectsOfDocument, projectsOfEvent } from '../api/permission.js';
 import type { RouteRequest } from '../api/route.js';
 import type { Action } from '../auth/roles.js';
-import { invalidInput } from '../messages/errors.js';
+import { ERROR_KINDS, invalidInput } from '../messages/errors.js';
 import { unchecked } from '../messages/request.js';
 
 /*
@@ -18,6 +24,8 @@ import { unchecked } from '../messages/request.js';
 interface Needs {
   /** The action of the whole set, checked in every project. */
   readonly action: Action;
+  /** The action that reads what a request would change, checked in every project. */
+  readonly read?: Action;
   /** Nothing is committed, so the actions of the single changes are not checked. */
   readonly isDryRun?: boolean;
   /** The content of a new project needs no further permission. */
@@ -71,8 +79,8 @@ interface AnyChange {
   readonly input?: unknown;
 }
 
-function isOperation(op: unknown): op is ChangeOperationName {
-  return CHANGE_OPERATIONS.some((name) => name === op);
+function isOperation(op: unknown): op is OperationName {
+  return REQUEST_OPERATIONS.some((name) => name === op);
 }
 
 /**
@@ -83,7 +91,7 @@ function isOperation(op: unknown): op is ChangeOperationName {
  * @throws FlagsError `invalid_input` for a reference without the project that it needs
  */
 export async function askForChanges(
-  { ask, action, isDryRun, flags }: Asking,
+  { ask, action, read, isDryRun, flags }: Asking,
   given: unknown,
 ): Promise<readonly Change[]> {
   // The engine refuses other values and longer lists. Such a set is about the instance, like an empty one.
@@ -94,9 +102,10 @@ export async function askForChanges(
   }
   for (const one of given as readonly unknown[]) {
     const change: AnyChange = Object(one);
-    for (const project of projectsNamedBy(change, flags)) {
+    for (const project of await projectsNamedBy(change, flags)) {
       await ask(action, project);
-      if (isOperation(change.op) && !isDryRun) await ask(change.op, project);
+      if (read) await ask(read, project);
+      if (isOperation(change.op) && !isDryRun) await ask(actionOf(change.op), project);
     }
   }
   const issues = given.flatMap((one, index) => findReferenceIssues(Object(one), `/changes/${index}/ref/project`));
@@ -105,10 +114,22 @@ export async function askForChanges(
 }
 
 /** Returns the project of the reference, and that of the input if it names another one; null for the instance. */
-function projectsNamedBy({ op, ref, input }: AnyChange, flags: Flags): ReadonlySet<string | null> {
+async function projectsNamedBy({ op, ref, input }: AnyChange, flags: Flags): Promise<ReadonlySet<string | null>> {
+  if (op === 'undoChangeSet') return projectsOfSet(Object(ref), flags);
   const named = projectIn(ref);
   const [from, to] = [named === undefined && mayOmitProject(op) ? locate(ref, flags) : named, projectIn(input)];
   return new Set([from ?? (ref === undefined ? to : undefined) ?? null, to === undefined ? (from ?? null) : to]);
+}
+
+/** Returns the projects of a change set; the instance if there is none. */
+async function projectsOfSet({ changeSet }: { readonly changeSet?: unknown }, flags: Flags) {
+  try {
+    const { items } = await flags.listChangeSetProjects({ changeSet: unchecked<string>(changeSet) });
+    return new Set(items);
+  } catch (error) {
+    if (isFlagsError(error) && ERROR_KINDS[error.code]?.status < 500) return new Set([null]);
+    throw error;
+  }
 }
 
 /** Whether the method of an operation finds the flag or segment without its project. */
@@ -140,14 +161,17 @@ function findReferenceIssues({ op, ref }: AnyChange, path: string): readonly Err
  * about, and the use of every segment that a strategy starts to use.
  */
 async function askForPlanned(
-  { documents, segmentUses }: PlannedSet,
+  { documents, segmentUses, projects: seen = [] }: PlannedSet,
   { ask, action, isDryRun, ownsNewProjects }: Omit<Asking, 'flags'>,
 ): Promise<void> {
   const exempt = projectsCreatedBy(ownsNewProjects ? documents : []);
+  const touched = new Set(documents.flatMap((document) => [...projectsOfDocument(document)]));
+  // Clients of other projects see the changes too, of children and through segments.
+  const beside = seen.filter((project) => !touched.has(project));
   for await (const document of paced(documents)) {
     for (const event of document.events) {
       const actions = isDryRun ? [action] : [action, ...actionsOf(event)];
-      for (const project of projectsOfEvent(event, document)) {
+      for (const project of [...projectsOfEvent(event, document), ...beside]) {
         if (project !== null && exempt.has(project)) continue;
         for (const one of actions) await ask(one, project);
       }
@@ -177,19 +201,35 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
   }
 }
 
-/** The actions of operations that share one. Every other operation has an action with its own name. */
-const SHARED_ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
-  ['pauseRollout', 'changeRollout'],
-  ['resumeRollout', 'changeRollout'],
-  ['advanceRollout', 'changeRollout'],
-  ['stopRollout', 'changeRollout'],
-  ['approveProposal', 'decideProposal'],
-  ['rejectProposal', 'decideProposal'],
-  ['setApprovalPolicy', 'changeApprovalPolicy'],
-]);
+/** The operations whose action has another name. */
+type RenamedOperation = Exclude<OperationName, Action>;
+
+const RENAMED: Readonly<Record<RenamedOperation, Action>> = {
+  changeLabels: 'updateFlag',
+  orderStrategies: 'updateStrategy',
+  updateToken: 'rotateToken',
+  startRollout: 'changeRollout',
+  pauseRollout: 'changeRollout',
+  resumeRollout: 'changeRollout',
+  advanceRollout: 'changeRollout',
+  stopRollout: 'changeRollout',
+  setApprovalPolicy: 'changeApprovalPolicy',
+  undoChangeSet: 'undoChange',
+};
+
+/** The decisions about a change request, which prepare no document. */
+const DECISIONS: Readonly<Record<string, Action>> = {
+  approveChangeRequest: 'decideChangeRequest',
+  rejectChangeRequest: 'decideChangeRequest',
+};
+
+/** Returns the action of an operation: that of its name, unless several share one. */
+function actionOf(op: OperationName): Action {
+  return op in RENAMED ? RENAMED[op as RenamedOperation] : (op as Action);
+}
 
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
-  if (op !== undefined) return [SHARED_ACTIONS.get(op) ?? (op as Action)];
+  if (op !== undefined) return [DECISIONS[op] ?? actionOf(op as OperationName)];
   const action = describeEvent(type).action as Action | undefined;
   if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];

@@ -14,10 +14,10 @@ import {
   createValidator,
   type FlagPreview,
   type JsonSchema,
-  PROPOSAL_OPERATIONS,
   type Validator,
 } from '@flags/core/integration';
 import type { ShownUser } from '../auth/users.js';
+import { differenceToWire, statesToWire } from '../features/rollouts/states.js';
 import { jsonArray } from '../messages/json.js';
 import { contextSchema, evaluatedVariantToWire, type WireContext } from '../wire/client.js';
 import { actorSchema, eventSchema, eventToWire, eventTypeSchema, eventTypeToWire, toWireState } from '../wire/event.js';
@@ -156,9 +156,17 @@ export const historySchema = objectComponent(
   { next: { type: 'string', description: '`after` of the next page; absent on the last one.' } },
 );
 
+export const approvalSchema: JsonSchema = {
+  ...example(null, {
+    anyOf: [strictObject({ required: count, environments: listOf(text) }), { type: 'null' }],
+  }),
+  description: 'The approval that the changes need: how many people, and in which environments. null: none.',
+};
+
 export const planSchema = objectComponent('Plan', {
   documents: listOf(plannedDocument),
   ...effects,
+  approval: approvalSchema,
 });
 
 export const previewSchema = objectComponent('Preview', { flags: listOf(flagPreview) });
@@ -172,10 +180,15 @@ export const importResultSchema = objectComponent(
       description: 'null if nothing has changed, and in a dry run.',
     },
     differences: documentDifferences,
+    rollouts: {
+      ...listOf(strictObject({ project: text, flag: text, environment: text, strategy: text })),
+      description: 'Strategies that roll out, whose percentage the import left alone, and which the caller may read.',
+    },
   },
   {
     effects: { ...effects.effects, description: 'The effects, as in a plan. Only for a dry run.' },
     hiddenEffects: effects.hiddenEffects,
+    approval: { ...approvalSchema, description: 'The approval that the import needs. Only for a dry run.' },
   },
 );
 
@@ -186,7 +199,7 @@ export interface WirePreview {
 }
 
 /** Documents a change. The engine validates it, because a reference and an input differ with the operation. */
-const change = {
+export const changeSchema = {
   type: 'object',
   properties: {
     op: { type: 'string', enum: CHANGE_OPERATIONS },
@@ -210,55 +223,18 @@ const change = {
   required: ['op'],
 } satisfies JsonSchema;
 
-export const changesSchema: JsonSchema = {
+const changes: JsonSchema = {
   type: 'array',
-  items: change,
+  items: changeSchema,
   description: 'The changes in order, at most 500.',
 };
-const changes = changesSchema;
 
-/** A proposal may also set the approval policy. */
-export const proposedChangesSchema: JsonSchema = {
-  ...changesSchema,
-  items: { ...change, properties: { ...change.properties, op: { type: 'string', enum: PROPOSAL_OPERATIONS } } },
-  description: 'The changes in order, at most 500. `setApprovalPolicy` is a change of proposals only.',
-};
-
-const reason: JsonSchema = {
+export const reasonSchema: JsonSchema = {
   type: 'string',
   maxLength: 1000,
   description: 'The reason for the changes, shown in the history.',
 };
-
-/** The strategy and the steps of a rollout. */
-const startedRollout = {
-  ref: {
-    type: 'object',
-    properties: {
-      project: example('default'),
-      flag: example('checkout'),
-      environment: example('production'),
-      strategy: { ...example('0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11'), description: 'The id of the strategy.' },
-    },
-    required: ['project', 'flag', 'environment', 'strategy'],
-  },
-  steps: {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: {
-        rollout: { ...example(25, { type: 'integer', minimum: 0, maximum: 100 }), description: 'The percentage.' },
-        hold: {
-          ...example(3_600_000, { type: ['integer', 'null'], minimum: 0 }),
-          description: 'Milliseconds until the next step; null: until somebody advances it. Only the last may lack it.',
-        },
-      },
-      required: ['rollout'],
-    },
-    description: 'The steps in order, at most 20. The first one is taken at once.',
-  },
-  guarded: { ...boolean, description: 'Take steps only where `rolloutGuard` is an option. Default: false.' },
-} satisfies Readonly<Record<string, JsonSchema>>;
+const reason = reasonSchema;
 
 /** The schemas of bodies, for documents. */
 export const BODIES = {
@@ -275,80 +251,6 @@ export const BODIES = {
       changes,
     },
     required: ['changes'],
-  },
-  schedule: {
-    type: 'object',
-    properties: {
-      changes,
-      at: {
-        ...example('2030-05-01T09:00:00+02:00'),
-        description: 'When: ISO 8601 with `Z` or an offset, at most a year ahead.',
-      },
-      notAfter: {
-        ...example('2030-05-01T10:00:00+02:00'),
-        description: 'When it expires instead: at most 24 hours after `at`. Default: one hour after it.',
-      },
-      ifUnchanged: {
-        ...boolean,
-        description: 'Fail if a document that the changes touch has other content by then. Default: false.',
-      },
-      id: { type: 'string', format: 'uuid', description: 'The id of the schedule, like `Idempotency-Key`.' },
-      reason,
-    },
-    required: ['changes', 'at'],
-  },
-  rollout: {
-    type: 'object',
-    properties: {
-      ...startedRollout,
-      id: { type: 'string', format: 'uuid', description: 'The id of the rollout, like `Idempotency-Key`.' },
-      reason,
-    },
-    required: ['ref', 'steps'],
-  },
-  proposal: {
-    type: 'object',
-    properties: {
-      changes: proposedChangesSchema,
-      rollout: {
-        type: 'object',
-        properties: startedRollout,
-        required: ['ref', 'steps'],
-        description: 'The rollout to start, in place of `changes`.',
-      },
-      reason: { ...reason, description: 'Why, for those who approve.' },
-      id: { type: 'string', format: 'uuid', description: 'The id of the proposal, like `Idempotency-Key`.' },
-      expiresAt: {
-        ...example('2030-05-15T09:00:00+02:00'),
-        description: 'When it lapses: at most 90 days ahead. Default: in 14 days.',
-      },
-    },
-    required: ['reason'],
-  },
-  applyProposal: {
-    type: 'object',
-    properties: {
-      at: { ...example('2030-05-01T09:00:00+02:00'), description: 'When, as of a schedule. Default: now.' },
-      notAfter: {
-        ...example('2030-05-01T10:00:00+02:00'),
-        description: 'When its schedule expires instead. Default: one hour after `at`.',
-      },
-    },
-  },
-  advance: {
-    type: 'object',
-    properties: {
-      step: {
-        ...example(1, { type: 'integer', minimum: 0, maximum: 20 }),
-        description: 'The index of the step to reach, so that a repeated request advances once. Default: the next one.',
-      },
-    },
-  },
-  stop: {
-    type: 'object',
-    properties: {
-      rollback: { ...boolean, description: 'Restore the percentage from before the start. Default: false.' },
-    },
   },
   plan: { type: 'object', properties: { changes }, required: ['changes'] },
   preview: {
@@ -380,8 +282,8 @@ export function changeSetToWire({ events, ...changeSet }: ChangeSet, { user }: {
   return { id, at, actor, user, reason, events: jsonArray(events, eventToWire), revisions };
 }
 
-export function historyEntryToWire({ events, ...entry }: HistoryEntry) {
-  return { ...entry, events: events.map(eventToWire) };
+export function historyEntryToWire({ events, differences, ...entry }: HistoryEntry) {
+  return { ...entry, events: events.map(eventToWire), differences: differences.map(differenceToWire) };
 }
 
 /** The effects on flags that the caller may read, and the number of hidden ones. */
@@ -390,16 +292,17 @@ export interface VisibleEffects {
   readonly hiddenEffects: number;
 }
 
-export function planToWire({ documents, effects, hiddenEffects }: ChangePlan & VisibleEffects) {
+export function planToWire({ documents, effects, hiddenEffects, approval }: ChangePlan & VisibleEffects) {
   return {
     documents: jsonArray(documents, plannedDocumentToWire),
     effects: jsonArray(effects),
     hiddenEffects,
+    approval,
   };
 }
 
 function plannedDocumentToWire({ events, ...document }: PlannedDocument) {
-  return { ...document, events: events.map(plannedEventToWire) };
+  return { ...statesToWire(document), events: events.map(plannedEventToWire) };
 }
 
 function plannedEventToWire({ type, project, flag, environment, data, before }: PlannedEvent) {
@@ -417,12 +320,16 @@ export function definitionsToWire({ version, projects = [], segments = [], flags
   };
 }
 
-export function importResultToWire({ dryRun, changeSet, differences }: ImportResult, visible?: VisibleEffects) {
+export function importResultToWire(
+  { dryRun, changeSet, differences, rollouts, approval }: ImportResult,
+  visible?: VisibleEffects,
+) {
   return {
     dryRun,
     changeSet,
-    differences: jsonArray(differences),
-    ...(visible && { effects: jsonArray(visible.effects), hiddenEffects: visible.hiddenEffects }),
+    differences: jsonArray(differences, differenceToWire),
+    rollouts: jsonArray(rollouts),
+    ...(visible && { effects: jsonArray(visible.effects), hiddenEffects: visible.hiddenEffects, approval }),
   };
 }
 

@@ -1,16 +1,8 @@
 import { type ErrorCode, type FlagsSettings, LIMITS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { queryParametersOf } from '../api/query.js';
-import {
-  BYPASS_HEADER,
-  ID_HEADER,
-  isLogged,
-  isRepeatable,
-  type QueryParameter,
-  REASON_HEADER,
-  type Route,
-  takesBypass,
-} from '../api/route.js';
+import { BYPASS_HEADER, ID_HEADER, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';
+import { isLogged, isRepeatable, takesBypass } from '../api/writes.js';
 import type { AuthMode } from '../auth/auth.js';
 import { positiveInteger, schemaFrom } from '../wire/schema.js';
 
@@ -63,9 +55,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   appName: { description: 'The name of the application.', error: 'application_not_found' },
   key: { description: 'The name of the flag.', error: 'flag_not_found' },
   id: { description: 'The id of the change set.', error: 'change_set_not_found' },
-  proposalId: { description: 'The id of the proposal.', error: 'proposal_not_found' },
-  rolloutId: { description: 'The id of the rollout.', error: 'rollout_not_found' },
-  scheduleId: { description: 'The id of the schedule.', error: 'schedule_not_found' },
+  changeRequestId: { description: 'The id of the change request.', error: 'change_request_not_found' },
   token: { description: 'The id or the secret of the token.', error: 'token_not_found' },
 };
 
@@ -101,7 +91,10 @@ function headersOf(route: Route): readonly object[] {
     REASON_HEADER,
     'Reason for the change, percent-encoded, shown in the history. A reason in the body takes precedence.',
   );
-  const tag = header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`);
+  const tag = header(
+    'If-Match',
+    `The ETag of the ${ifMatch === 'changeRequest' ? 'change request' : ifMatch} that the change is based on; 412 when it has moved on.`,
+  );
   return [
     ...(ifMatch === undefined ? [] : [tag]),
     ...(isLogged(route) ? [reason] : []),

@@ -1,4 +1,6 @@
 import type { Route, RouteGroup, SdkRoute } from '../api/route.js';
+import { changeRequestRoutes, policyRoutes } from '../features/change-requests/routes.js';
+import { rolloutRoutes } from '../features/rollouts/routes.js';
 import { changeRoutes, historyRoutes } from './changes.js';
 import { clientReportRoutes, clientRoutes, edgeRoutes, frontendReportRoutes } from './client.js';
 import { consumerRoutes } from './consumers.js';
@@ -13,9 +15,6 @@ import { metricsRoutes, usageRoutes } from './metrics.js';
 import { ofrepRoutes } from './ofrep.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
-import { policyRoutes, proposalRoutes } from './proposals.js';
-import { rolloutRoutes } from './rollouts.js';
-import { scheduleRoutes } from './schedules.js';
 import { segmentRoutes } from './segments.js';
 import { openApiRoutes, sessionRoutes } from './session.js';
 import { tagRoutes } from './tags.js';
@@ -57,19 +56,14 @@ export const GROUPS: readonly RouteGroup[] = [
   },
   { tag: 'Events', description: 'The log of all changes.', routes: eventRoutes },
   {
-    tag: 'Schedules',
-    description: 'Changes that are applied at a time.',
-    routes: scheduleRoutes,
+    tag: 'Change requests',
+    description: 'Changes that wait for a time, for approval, or for both; and the environments that need approval.',
+    routes: [...changeRequestRoutes, ...policyRoutes],
   },
   {
     tag: 'Rollouts',
     description: 'Percentages that change in steps.',
     routes: rolloutRoutes,
-  },
-  {
-    tag: 'Approvals',
-    description: 'The changes that need the approval of other people, and the proposals that wait for it.',
-    routes: [...policyRoutes, ...proposalRoutes],
   },
   {
     tag: 'Consumers',

@@ -13,7 +13,7 @@ import type {
 } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
 import { projectsCreatedBy, projectsOfDocument } from '../api/permission.js';
-import { inputParameters } from '../api/query.js';
+import { PAGE } from '../api/readable-list.js';
 import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
 import { createProjectFilter, type ProjectFilter } from '../auth/permissions.js';
 import { describeActors } from '../auth/users.js';
@@ -41,6 +41,7 @@ import {
   projectsOfSetIn,
   subjectsOf,
 } from '../events/event-filter.js';
+import { differenceToWire } from '../features/rollouts/states.js';
 import { invalidInput } from '../messages/errors.js';
 import { jsonArray, jsonTexts } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
@@ -76,13 +77,17 @@ export const CHANGE_ERRORS: readonly ErrorCode[] = [
   'project_protected',
   'project_not_empty',
   'environment_has_no_strategies',
+  'environment_disabled',
+  'rollout_exists',
+  'rollout_not_found',
+  'due_disabled',
   'last_owner',
   'revision_mismatch',
   'change_set_too_large',
 ];
 
 /** The invariants that an undo could break. */
-const UNDO_ERRORS: readonly ErrorCode[] = [
+export const UNDO_ERRORS: readonly ErrorCode[] = [
   'project_not_empty',
   'segment_in_use',
   'flag_has_children',
@@ -164,7 +169,12 @@ export const changeRoutes: readonly Route[] = [
       const first = changeSet.events.slice(0, 1);
       const userOf = await describeActors(describeUsers, first);
       const { differences } = changeSet;
-      return { body: { ...changeSetToWire(changeSet, userOf(first[0])), differences: jsonArray(differences) } };
+      return {
+        body: {
+          ...changeSetToWire(changeSet, userOf(first[0])),
+          differences: jsonArray(differences, differenceToWire),
+        },
+      };
     },
   }),
   route('POST', `${CHANGE}/undo`, 'undoChange', {
@@ -243,7 +253,7 @@ async function visiblePreview(preview: ChangePreview, principal: RouteRequest['p
  * include their members.
  */
 async function visiblePlan(
-  { documents, effects }: ChangePlan,
+  { documents, effects, approval }: ChangePlan,
   principal: RouteRequest['principal'],
 ): Promise<RouteResult> {
   const created = [...projectsCreatedBy(documents)];
@@ -254,7 +264,7 @@ async function visiblePlan(
     const isVisible = await areAll(projectsOfDocument(document), maySee);
     if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
   }
-  return { body: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)) }) };
+  return { body: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)), approval }) };
 }
 
 /** Checks each project once, because there may be many effects. */
@@ -272,7 +282,7 @@ export function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
 }
 
-/** Returns the id of a set or a schedule: of the body, or of the header. */
+/** Returns the id of a set or a request: of the body, or of the header. */
 export function idOf(inBody: string | undefined, inHeader: string | undefined): string | undefined {
   const isContradiction = inHeader !== undefined && inBody !== undefined && `${inBody}`.toLowerCase() !== inHeader;
   if (isContradiction) throw invalidInput([{ message: `must be the same as ${ID_HEADER}`, path: '/id' }]);
@@ -314,12 +324,6 @@ function flagOf({ events, revisions }: ChangeSet): { readonly flag?: string; rea
   if (!written || others.length > 0 || !last || last.flag === null || last.type === 'flag-deleted') return {};
   return { flag: last.flag, revision: written[1] };
 }
-
-export const PAGE = inputParameters('pageQuery', {
-  limit:
-    'Maximum number of items on a page, which is also limited to 1 MiB. Default: 100. The `Link` header has the next page.',
-  after: 'Position after which the page starts: `next` of the previous response.',
-});
 
 /** The common members of all history routes. */
 const HISTORY = {

@@ -1,4 +1,10 @@
-import { type Definitions, definitionsSchema, type ErrorCode, type ImportOptions } from '@flags/core';
+import {
+  type Definitions,
+  definitionsSchema,
+  type ErrorCode,
+  type ImportOptions,
+  type ImportResult,
+} from '@flags/core';
 import { exportReadableDefinitions, type JsonSchema } from '@flags/core/integration';
 import { parameter } from '../api/query.js';
 import { type Route, type RouteRequest, route } from '../api/route.js';
@@ -112,7 +118,10 @@ export const definitionRoutes: readonly Route[] = [
       );
       const ids = created.map(({ id }) => id);
       const maySee = createProjectFilter(request.principal, 'importDefinitions', ids);
-      return { body: importResultToWire(result, effects && (await visibleEffects(effects, maySee))) };
+      const rollouts: ImportResult['rollouts'][number][] = [];
+      for (const rollout of result.rollouts) if (await maySee(rollout.project)) rollouts.push(rollout);
+      const visible = effects && (await visibleEffects(effects, maySee));
+      return { body: importResultToWire({ ...result, rollouts }, visible) };
     },
   }),
 ];

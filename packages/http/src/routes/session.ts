@@ -1,11 +1,20 @@
-import { acceptsSchedules, BUILT_IN_STRATEGIES, type BuiltInStrategy, type JsonSchema } from '@flags/core/integration';
+import { acceptsTimes, BUILT_IN_STRATEGIES, type BuiltInStrategy, type JsonSchema } from '@flags/core/integration';
 import { permissionOf } from '../api/permission.js';
 import { parameter } from '../api/query.js';
 import { type AdminAction, type Route, route } from '../api/route.js';
 import type { Principal } from '../auth/permissions.js';
 import { isPermitted } from '../auth/permissions.js';
 import type { Action } from '../auth/roles.js';
-import { component, environmentName, example, listOf, objectComponent, strictObject, text } from '../wire/schema.js';
+import {
+  boolean,
+  component,
+  environmentName,
+  example,
+  listOf,
+  objectComponent,
+  strictObject,
+  text,
+} from '../wire/schema.js';
 import { roleSchema } from './members.js';
 
 const named = (name: JsonSchema, members: Readonly<Record<string, JsonSchema>>) =>
@@ -46,8 +55,11 @@ const sessionSchema = objectComponent(
     },
     actions: {
       ...listOf(text),
-      description:
-        'The actions that `authorize` permits in the requested project. Without `createSchedule` and `startRollout` while schedules are off.',
+      description: 'The actions that `authorize` permits in the requested project.',
+    },
+    acceptsTimes: {
+      ...boolean,
+      description: 'Whether change requests may have a time, and rollouts may start: the option `due.run`.',
     },
   },
 );
@@ -101,16 +113,13 @@ export const sessionRoutes: readonly Route[] = [
         types: flagTypes,
         roles,
         strategies: [...BUILT_IN_STRATEGIES, ...strategies.map(ownStrategy)],
+        acceptsTimes: await acceptsTimes(flags),
       };
       if (typeof query.project !== 'string') return { body: shown };
-      const isOffered = await acceptsSchedules(flags);
-      const offered = isOffered ? actions : actions.filter(({ action }) => !NEEDS_SCHEDULES.has(action));
-      return { body: { ...shown, actions: await allowedActions(principal, offered, query.project) } };
+      return { body: { ...shown, actions: await allowedActions(principal, actions, query.project) } };
     },
   }),
 ];
-
-const NEEDS_SCHEDULES: ReadonlySet<string> = new Set<Action>(['createSchedule', 'startRollout']);
 
 /** Only the host knows the parameters of its own strategies. */
 function ownStrategy(name: string): BuiltInStrategy {

@@ -11,6 +11,7 @@ import {
   optionalTimestamp,
   propertiesOf,
   propertyOf,
+  strictObject,
   text,
   timestamp,
 } from '../wire/schema.js';
@@ -28,6 +29,10 @@ const token = {
   createdAt: timestamp,
   expiresAt: optionalTimestamp,
   lastUsedAt: { ...optionalTimestamp, description: 'Time of the last use, accurate to the hour; null: never.' },
+  createdBy: {
+    ...example({ name: 'ada@example.org' }, { anyOf: [strictObject({ name: text }), { type: 'null' }] }),
+    description: 'The person who created the token, also through another token; null if nobody is known.',
+  },
 };
 
 const createdTokenSchema = objectComponent('CreatedToken', {

@@ -39,7 +39,7 @@ export const eventSchema = objectComponent(
     origin: {
       ...example(null, nullableText),
       description:
-        '`schedule/ID`, `rollout/ID` or `proposal/ID` if one caused the change; `bypass` without the approval that it needs; null for a call of its actor.',
+        '`change-request/ID` or `rollout` if one caused the change; `bypass` without the approval that it needs; null for a call of its actor.',
     },
   },
   { user: actorSchema },

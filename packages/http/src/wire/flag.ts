@@ -1,5 +1,6 @@
 import { type FlagDetail, type FlagEnvironment, PAYLOAD_TYPES, type Variant } from '@flags/core';
 import { dependencyToWire, flagToWire, type JsonSchema, strategyToWire, variantToWire } from '@flags/core/integration';
+import { strategyRolloutSchema } from '../features/rollouts/wire.js';
 import { entityTag } from '../messages/tags.js';
 import {
   boolean,
@@ -60,6 +61,7 @@ export const strategySchema = objectComponent(
     sortOrder: { type: 'integer' },
     segments,
     variants: listOf(strategyVariantSchema),
+    rollout: { ...strategyRolloutSchema, description: 'Only while the strategy rolls out. Ignored in requests.' },
   },
 );
 

@@ -1,8 +1,9 @@
 import type { CreatedToken, ListedToken } from '@flags/core';
 import { tokenToWire } from '@flags/core/integration';
 
-export function listedTokenToWire({ lastUsedAt, ...token }: ListedToken) {
-  return { ...tokenToWire(token), lastUsedAt };
+/** The id of the person is for comparisons only. */
+export function listedTokenToWire({ lastUsedAt, createdBy, ...token }: ListedToken) {
+  return { ...tokenToWire({ ...token, createdBy }), lastUsedAt, createdBy: createdBy && { name: createdBy.name } };
 }
 
 export function createdTokenToWire({ token, secret }: CreatedToken) {

@@ -1,0 +1,201 @@
+import type { ChangeRequest, ErrorCode, Flags, ListedChangeRequest } from '@flags/core';
+import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } from '@flags/core/integration';
+import type { ApprovalPolicy, ChangeRequestApproval, ChangeRequestOptions, ChangeRequestTime } from '@flags/core/types';
+import { readableListRoute } from '../../api/readable-list.js';
+import { type Route, type RouteRequest, revised, route } from '../../api/route.js';
+import { isPermitted } from '../../auth/permissions.js';
+import type { Action } from '../../auth/roles.js';
+import { askForChanges, createAsking } from '../../changes/permissions.js';
+import { areAll } from '../../events/event-filter.js';
+import { unchecked } from '../../messages/request.js';
+import {
+  CHANGE_ERRORS,
+  changesIn,
+  FEW_CHANGES,
+  hasAtMost,
+  idOf,
+  UNDO_ERRORS,
+  withoutUndefined,
+} from '../../routes/changes.js';
+import { APPROVAL_POLICY, CHANGE_REQUEST, CHANGE_REQUESTS } from '../../routes/paths.js';
+import {
+  listedRequestSchema,
+  listedRequestToWire,
+  newRequestSchema,
+  policySchema,
+  requestSchema,
+  requestToWire,
+} from './wire.js';
+
+type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
+
+/** Returns the projects of a request when it was made, and the present ones of its flags. */
+function projectsOf(flags: Flags, request: Pick<ListedChangeRequest, 'projects' | 'flags'>) {
+  const present = request.flags.map(({ flag }) => flags.projectOf({ flag }));
+  return new Set([...request.projects, ...present.filter((project) => project !== undefined)]);
+}
+
+/**
+ * Returns a request, if the caller may perform the action in all its projects. A request that the caller may not read does
+ * not exist for that caller.
+ */
+async function findReadable(
+  { flags, principal }: Asker,
+  id: string,
+  action: Action = 'getChangeRequest',
+): Promise<ChangeRequest> {
+  const found = await flags.changeRequests.get({ changeRequest: id });
+  const projects = projectsOf(flags, found);
+  if (!(await areAll(projects, (project) => isPermitted(principal, 'getChangeRequest', project)))) {
+    throw changeRequestNotFound(id);
+  }
+  for (const project of projects) await principal.check(action, project);
+  return found;
+}
+
+/** The refusals of the changes of a request. */
+const REFUSALS: readonly ErrorCode[] = [...CHANGE_ERRORS, ...UNDO_ERRORS, 'undo_conflict'];
+
+/** The default project stays protected, and only a flag itself makes a cycle: such changes cannot even be requested. */
+const LATER_REFUSALS = REFUSALS.filter((code) => code !== 'project_protected' && code !== 'dependency_cycle');
+
+interface Decision {
+  readonly path: 'approve' | 'reject' | 'withdraw' | 'apply';
+  readonly permission: Extract<Action, `${string}ChangeRequest`>;
+  readonly row: Pick<Route, 'summary' | 'body' | 'errors' | 'heavy'>;
+  readonly decide: (
+    { changeRequests }: Flags,
+    ref: { readonly changeRequest: string },
+    given: Pick<RouteRequest, 'body' | 'context'>,
+  ) => Promise<ChangeRequest>;
+}
+
+const DECISIONS: readonly Decision[] = [
+  {
+    path: 'approve',
+    permission: 'decideChangeRequest',
+    row: {
+      summary: 'Approve the effect that a request had when the caller read it, as somebody else than its author',
+      body: { schema: ({ changeRequestApproval }) => changeRequestApproval, required: true, checkedBy: 'core' },
+      errors: ['own_change_request', 'effect_changed', ...LATER_REFUSALS],
+      heavy: 'change',
+    },
+    decide: ({ changeRequests }, ref, { body, context }) =>
+      changeRequests.approve(ref, unchecked<ChangeRequestApproval>(body), context),
+  },
+  {
+    path: 'reject',
+    permission: 'decideChangeRequest',
+    row: { summary: 'End a request of somebody else, also one with a time', errors: ['own_change_request'] },
+    decide: ({ changeRequests }, ref, { context }) => changeRequests.reject(ref, context),
+  },
+  {
+    path: 'withdraw',
+    permission: 'withdrawChangeRequest',
+    row: { summary: 'Take a request back, also one with a time' },
+    decide: ({ changeRequests }, ref, { context }) => changeRequests.withdraw(ref, context),
+  },
+  {
+    path: 'apply',
+    permission: 'applyChangeRequest',
+    row: {
+      summary: 'Apply a request as one change set: now, or by itself at a time, which replaces an earlier one',
+      body: { schema: ({ changeRequestTime }) => changeRequestTime, required: false, checkedBy: 'core' },
+      errors: ['approval_required', ...LATER_REFUSALS],
+      heavy: 'change',
+    },
+    decide: ({ changeRequests }, ref, { body, context }) =>
+      changeRequests.apply(ref, unchecked<ChangeRequestTime>(body ?? {}), context),
+  },
+];
+
+function decisionRoute({ path, permission, row, decide }: Decision): Route {
+  return route('POST', `${CHANGE_REQUEST}/${path}`, `${path}ChangeRequest`, {
+    ...row,
+    permission,
+    permissionBy: 'anyProject',
+    reply: requestSchema,
+    errors: [...(row.errors ?? []), 'change_request_not_open'],
+    changes: 'changeRequest',
+    async handle({ params, ...request }: RouteRequest<'changeRequestId'>) {
+      const { id: changeRequest, changes } = await findReadable(request, params.changeRequestId, permission);
+      const asking = createAsking(request, { action: permission });
+      if (path === 'apply') await askForChanges(asking, changes);
+      return revised(await decide(asking.flags, { changeRequest }, request), requestToWire);
+    },
+  });
+}
+
+/** Changes that wait for a time, for approval, or for both. */
+export const changeRequestRoutes: readonly Route[] = [
+  readableListRoute({
+    path: CHANGE_REQUESTS,
+    action: 'listChangeRequests',
+    summary: 'List the change requests that the caller may read by id, without their changes and effects',
+    component: 'ChangeRequestList',
+    member: 'changeRequests',
+    noun: 'requests',
+    states: REQUEST_STATES,
+    item: listedRequestSchema,
+    list: listReadableChangeRequests,
+    canRead: (flags, request: ListedChangeRequest, maySee) => areAll(projectsOf(flags, request), maySee),
+    toWire: listedRequestToWire,
+  }),
+  route('POST', CHANGE_REQUESTS, 'createChangeRequest', {
+    permissionBy: 'handler',
+    summary: 'Request changes, which are applied once: by a person, or by themselves at a time, when they are approved',
+    status: 201,
+    body: { schema: newRequestSchema, checkedBy: 'core' },
+    reply: requestSchema,
+    errors: [...REFUSALS, 'change_set_not_found', 'change_request_not_found', 'change_request_not_open'],
+    heavy: 'change',
+    isLight: ({ body }) => hasAtMost(FEW_CHANGES, body),
+    changes: 'changeRequest',
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'createChangeRequest', read: 'getFlag' });
+      // Does not use rest syntax: a body may have a million members.
+      const sent = unchecked<ChangeRequestOptions>(Object(body));
+      const { at, notAfter, ifUnchanged, expiresAt, replaces, reason = request.context.reason } = sent;
+      const isDryRun = at === undefined;
+      const changes = await askForChanges({ ...asking, isDryRun }, changesIn(body));
+      if (typeof replaces === 'string') await findReadable(request, replaces, 'withdrawChangeRequest');
+      const id = idOf(sent.id, request.context.id);
+      const options = withoutUndefined({ at, notAfter, ifUnchanged, expiresAt, replaces, reason, id });
+      const created = await asking.flags.changeRequests.create(changes, options);
+      // A repeated id returns the earlier request, whose flags may be in other projects by now.
+      for (const project of projectsOf(request.flags, created)) await asking.ask('createChangeRequest', project);
+      return revised(created, requestToWire);
+    },
+  }),
+  route('GET', CHANGE_REQUEST, 'getChangeRequest', {
+    permissionBy: 'anyProject',
+    summary: 'Get a change request with its changes, its present state, and what it would do now',
+    reply: requestSchema,
+    caching: { by: 'flags' },
+    heavy: 'read',
+    waits: true,
+    handle: async ({ params, ...request }) =>
+      revised(await findReadable(request, params.changeRequestId), requestToWire),
+  }),
+  ...DECISIONS.map(decisionRoute),
+];
+
+/** Which environments need approval. */
+export const policyRoutes: readonly Route[] = [
+  route('GET', APPROVAL_POLICY, 'getApprovalPolicy', {
+    permissionBy: 'anyProject',
+    summary: 'Get the environments whose changes need approval',
+    reply: policySchema,
+    caching: { by: 'flags' },
+    handle: async ({ flags }) => ({ body: await flags.approvalPolicy.get() }),
+  }),
+  route('PUT', APPROVAL_POLICY, 'changeApprovalPolicy', {
+    summary: 'Replace the environments whose changes need approval',
+    body: 'approvalPolicy',
+    reply: policySchema,
+    errors: ['approval_required'],
+    handle: async ({ flags, body, context }) => ({
+      body: await flags.approvalPolicy.set(unchecked<ApprovalPolicy>(body), context),
+    }),
+  }),
+];
