@@ -63,6 +63,7 @@ const HTTP_LAYERS = [
   'wire/schema.ts',
   // The rollout of a strategy is a part of the flag.
   'features/rollouts/wire.ts',
+  'features/rollouts/states.ts',
   'wire',
   'client',
   'events',

@@ -28,6 +28,7 @@ export {
   type Names,
   nameStrategies,
 } from './words/describe-differences.js';
+export { describeRequestEvent } from './words/describe-request.js';
 export { describeRolloutEvent, describeSteps, isRollout, rolloutsEndedBy } from './words/describe-rollout.js';
 export {
   describeCondition,

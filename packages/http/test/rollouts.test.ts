@@ -1,133 +1,171 @@
-import type { Flags, StrategyRef } from '@flags/core';
-import type { Express } from 'express';
+import type { StrategyRef } from '@flags/core';
 import request from 'supertest';
-import type { Action } from '../../express/src/index.js';
-import { createHostApp } from './host-app.js';
+import { HOUR, type Project, production, startWorld, type World } from './change-requests-world.js';
 
 const ROLLOUTS = '/api/admin/rollouts';
-const UNKNOWN_ID = '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11';
-const MOVES = ['pause', 'resume', 'advance', 'stop'] as const;
-const STEPS = [{ rollout: 25, hold: null }, { rollout: 100 }];
+const STEPS = [{ percentage: 25, hold: null }, { percentage: 100 }];
+const MOVES = [
+  ['post', '/pause'],
+  ['post', '/resume'],
+  ['post', '/advance'],
+  ['delete', ''],
+] as const;
 
-type Rule = (name: string, action: Action, project: string | null) => boolean;
+let world: World;
+afterEach(() => world.flags.close());
 
-interface World {
-  readonly app: Express;
-  readonly flags: Flags;
-  readonly asked: string[];
-  /** The strategies of projects a and b. */
-  readonly refs: Readonly<Record<'a' | 'b', StrategyRef>>;
+/** Without a protected environment. */
+async function start(...given: Parameters<typeof startWorld>): Promise<void> {
+  world = await startWorld(...given);
+  await world.flags.approvalPolicy.set({ environments: {} }, { bypassApproval: 'Test' });
 }
 
-/** Ann may do everything; Eve everything in project a, and nothing elsewhere. */
-const LIMITED: Rule = (name, _action, project) => name === 'ann' || project === 'a';
-
-async function start(rule: Rule = LIMITED, runSchedules: boolean | 'elsewhere' = 'elsewhere'): Promise<World> {
-  const asked: string[] = [];
-  const { app, flags } = await createHostApp<{ readonly name: string }>({
-    flags: { runSchedules },
-    router: {
-      auth: (sent) => ({ name: String(sent.headers['x-user'] ?? 'ann') }),
-      authorize: ({ name }, action, project) => {
-        asked.push(`${action} ${project}`);
-        return rule(name, action, project);
-      },
-    },
-  });
-  const addGradual = async (project: string): Promise<StrategyRef> => {
-    const ref = { project, flag: `flag-${project}`, environment: 'production' };
-    await flags.createProject({ id: project, name: project });
-    await flags.createFlag({ project }, { name: ref.flag });
-    const parameters = { rollout: 5, stickiness: 'default', groupId: ref.flag };
-    const { id } = await flags.addStrategy(ref, { name: 'flexibleRollout', parameters });
-    await flags.enable(ref);
-    return { ...ref, strategy: id };
-  };
-  return { app, flags, asked, refs: { a: await addGradual('a'), b: await addGradual('b') } };
-}
+const strategyPath = ({ project, flag, environment, strategy }: StrategyRef) =>
+  `/api/admin/projects/${project}/features/${flag}/environments/${environment}/strategies/${strategy}`;
+const pathOf = (project: Project) => `${strategyPath(world.refs[project])}/rollout`;
+const begin = (user: string, project: Project) => world.as(user, 'post', pathOf(project)).send({ steps: STEPS });
+const percentageOf = async (project: Project) =>
+  (await world.as('ann', 'get', strategyPath(world.refs[project])).expect(200)).body.parameters.rollout;
+const rolloutsOf = async (user: string) => (await world.as(user, 'get', ROLLOUTS).expect(200)).body.rollouts;
 
 describe('rollouts over HTTP', () => {
-  let world: World;
-  afterEach(() => world.flags.close());
-
-  const begin = (user: string, project: 'a' | 'b') =>
-    request(world.app).post(ROLLOUTS).set('x-user', user).send({ ref: world.refs[project], steps: STEPS });
-  const asEve = (method: 'get' | 'post', path: string) => request(world.app)[method](path).set('x-user', 'eve');
-  const percentageOf = async ({ project, flag }: StrategyRef) =>
-    (await world.flags.getFlag({ project, flag })).environments.find(({ name }) => name === 'production')?.strategies[0]
-      ?.parameters?.rollout;
-
-  it('ask for the action of the rollout, and of the change of its strategy', async () => {
-    world = await start(() => true);
-    const { id } = (await begin('ann', 'a').expect(201)).body;
-    expect([...new Set(world.asked)].toSorted()).toEqual(['startRollout a', 'updateStrategy a']);
+  it('ask for one action, also where they change the strategy', async () => {
+    await start();
     world.asked.length = 0;
-    await request(world.app).post(`${ROLLOUTS}/${id}/advance`).expect(200);
-    const asked = new Set(world.asked);
-    for (const question of ['changeRollout a', 'updateStrategy a']) expect(asked).toContain(question);
+    await begin('ann', 'a').expect(201);
+    for (const [method, path] of MOVES) await world.as('ann', method, `${pathOf('a')}${path}`).expect(200);
+    expect([...new Set(world.asked)]).toEqual(['changeRollout a']);
   });
 
-  it.each<Action>(['startRollout', 'updateStrategy'])('refuse to start without the permission %s', async (refused) => {
-    world = await start((_name, action) => action !== refused);
+  it.each(MOVES)('refuse to %s %s without the permission, and to start', async (method, path) => {
+    await start((name, action) => name !== 'Eve' || action !== 'changeRollout');
     await begin('eve', 'a').expect(403);
-    expect((await world.flags.listRollouts()).items).toEqual([]);
-    expect(await percentageOf(world.refs.a)).toBe(5);
+    expect(await percentageOf('a')).toBe(5);
+    await begin('ann', 'a').expect(201);
+    await world.as('eve', method, `${pathOf('a')}${path}`).expect(403);
+    expect(await rolloutsOf('ann')).toMatchObject([{ state: 'waiting', percentage: 25 }]);
   });
 
-  it.each<Action>(['changeRollout', 'updateStrategy'])(
-    'refuse the next step without the permission %s',
-    async (refused) => {
-      world = await start((name, action) => name === 'ann' || action !== refused);
-      const { id } = (await begin('ann', 'a').expect(201)).body;
-      await asEve('post', `${ROLLOUTS}/${id}/advance`).expect(403);
-      await asEve('post', `${ROLLOUTS}/${id}/stop`).send({ rollback: true }).expect(403);
-      expect(await percentageOf(world.refs.a)).toBe(25);
-    },
-  );
-
-  it('hide what is in another project: from lists, reads, moves and events', async () => {
-    world = await start();
-    const own = (await begin('ann', 'a').expect(201)).body.id;
-    const foreign = (await begin('ann', 'b').expect(201)).body.id;
-    const list = await asEve('get', ROLLOUTS).expect(200);
-    expect(list.body.rollouts.map(({ id }: { readonly id: string }) => id)).toEqual([own]);
-    for (const [method, path] of [['get', ''], ...MOVES.map((move) => ['post', `/${move}`] as const)] as const) {
-      const refused = await asEve(method, `${ROLLOUTS}/${foreign}${path}`).expect(404);
-      const absent = await asEve(method, `${ROLLOUTS}/${UNKNOWN_ID}${path}`).expect(404);
-      expect(refused.text.replaceAll(foreign, UNKNOWN_ID)).toBe(absent.text);
-    }
+  it('hide what is in another project: from lists, moves and histories', async () => {
+    await start();
+    await begin('ann', 'a').expect(201);
+    await begin('ann', 'b').expect(201);
+    expect(await rolloutsOf('eve')).toMatchObject([{ ref: world.refs.a }]);
+    for (const [method, path] of MOVES) await world.as('eve', method, `${pathOf('b')}${path}`).expect(403);
     await begin('eve', 'b').expect(403);
-    const events = await asEve('get', '/api/admin/history').expect(200);
-    expect(JSON.stringify(events.body)).not.toContain(foreign);
-    expect(await percentageOf(world.refs.b)).toBe(25);
-    expect((await world.flags.getRollout({ rollout: foreign })).state).toBe('waiting');
+    const { text } = await world.as('eve', 'get', '/api/admin/history').expect(200);
+    expect(text).not.toContain('flag-b');
+    expect(await rolloutsOf('ann')).toMatchObject([{}, { ref: world.refs.b, state: 'waiting', percentage: 25 }]);
   });
 
-  it('follow a flag into another project', async () => {
-    world = await start();
-    const { id } = (await begin('ann', 'a').expect(201)).body;
+  it('end where their flag moves to another project, and keep the percentage', async () => {
+    await start();
+    await begin('ann', 'a').expect(201);
     await world.flags.moveFlag({ project: 'a', flag: 'flag-a' }, { project: 'b' });
-    await asEve('get', `${ROLLOUTS}/${id}`).expect(404);
-    const { body } = await request(world.app).get(`${ROLLOUTS}?project=b`).expect(200);
-    expect(body.rollouts).toMatchObject([{ id }]);
+    expect(await rolloutsOf('ann')).toEqual([]);
+    await world.as('ann', 'delete', pathOf('a')).expect(404);
   });
 
-  it('are refused by an engine whose rollouts nobody carries out, and its session does not offer them', async () => {
-    world = await start(() => true, false);
-    const { body } = await begin('ann', 'a').expect(409);
-    expect(body.code).toBe('schedules_disabled');
-    const { actions } = (await request(world.app).get('/api/admin/session?project=a').expect(200)).body;
-    expect(actions).not.toContain('startRollout');
-    expect(actions).toContain('changeRollout');
+  it('start nowhere where nothing is done at a time', async () => {
+    await start(undefined, { due: { run: false } });
+    expect((await begin('ann', 'a').expect(409)).body.code).toBe('due_disabled');
+    expect(await percentageOf('a')).toBe(5);
   });
 
-  it('refuse a stale revision, and name the next step', async () => {
-    world = await start();
-    const { body, headers } = await begin('ann', 'a').expect(201);
-    const post = (move: string) => request(world.app).post(`${ROLLOUTS}/${body.id}/${move}`);
-    await post('pause').set('if-match', `${headers.etag}`).expect(200);
-    await post('advance').set('if-match', `${headers.etag}`).expect(412);
-    const refused = await post('advance').send({ step: 7 }).expect(400);
+  it('compare If-Match with the revision of the flag, take an id, and log the reason', async () => {
+    await start();
+    const { headers } = await begin('ann', 'a').expect(201);
+    const move = (path: string) => world.as('ann', 'post', `${pathOf('a')}${path}`);
+    const sent = { 'if-match': `${headers.etag}`, 'x-change-reason': 'Errors', 'idempotency-key': UNIQUE };
+    const paused = await move('/pause').set(sent).expect(200);
+    expect((await move('/pause').set(sent).expect(200)).text).toBe(paused.text);
+    await move('/advance').set('if-match', `${headers.etag}`).expect(412);
+    const [event] = (await world.flags.listEvents({ limit: 1 })).items;
+    expect(event).toMatchObject({ type: 'rollout-paused', changeSet: UNIQUE, reason: 'Errors', flag: 'flag-a' });
+    const refused = await move('/advance').send({ step: 7 }).expect(400);
     expect(refused.body.details[0].path).toBe('/step');
   });
+
+  it('show their author by name only, in strategies, lists, replies and events', async () => {
+    await start();
+    const started = await begin('ann', 'a').expect(201);
+    expect(started.body.author).toEqual({ name: 'Ann' });
+    const { id } = (await world.flags.listHistory({ project: 'a', flag: 'flag-a' })).items[0] ?? {};
+    const paths = [strategyPath(world.refs.a), ROLLOUTS, '/api/admin/events', `/api/admin/changes/${id}`];
+    for (const path of [...paths, '/api/admin/projects/a/features/flag-a']) {
+      const { text } = await world.as('ann', 'get', path).expect(200);
+      expect(text).toContain('"author":{"name":"Ann"}');
+      expect(text).not.toContain('u-1');
+    }
+    const ending = { changes: [{ op: 'disable', ref: production('a') }] };
+    const { body: definitions } = await world.as('ann', 'get', '/api/admin/export?project=a').expect(200);
+    const off = definitions.flags.map((flag: object) => ({ ...flag, archived: true }));
+    for (const sent of [
+      world.as('ann', 'post', '/api/admin/changes/plan').send(ending),
+      world.as('ann', 'post', `/api/admin/changes/${id}/undo/plan`),
+      world.as('ann', 'post', '/api/admin/import').send({ definitions: { version: 1, flags: off }, dryRun: true }),
+      world.as('ann', 'get', '/api/admin/history'),
+    ]) {
+      const { text } = await sent.expect(200);
+      expect(text).toContain('"author":{"name":"Ann"}');
+      expect(text).not.toContain('u-1');
+    }
+  });
+
+  it('are never shown to clients', async () => {
+    await start();
+    await begin('ann', 'a').expect(201);
+    const paths = ['/api/client/features', '/api/client/features/flag-a', '/api/frontend'];
+    for (const path of paths) {
+      const { text } = await world.as('ann', 'get', path).expect(200);
+      expect(text).not.toMatch(/startedFrom|"steps"|"author"/);
+    }
+    const ofrep = await request(world.app)
+      .post('/ofrep/v1/evaluate/flags')
+      .set('x-user', 'ann')
+      .send({ context: { targetingKey: '7' } })
+      .expect(200);
+    expect(ofrep.text).toContain('flag-a');
+    expect(ofrep.text).not.toMatch(/startedFrom|"steps"|"author"/);
+    const exported = await world.as('ann', 'get', '/api/admin/export').expect(200);
+    expect(exported.text).toContain('"rollout":25');
+    expect(exported.text).not.toMatch(/startedFrom|"steps"|"author"/);
+  });
+
+  it('survive an import of what was exported before their start, which names them', async () => {
+    await start();
+    const { body: definitions } = await world.as('ann', 'get', '/api/admin/export').expect(200);
+    await begin('ann', 'a').expect(201);
+    const imported = await world.as('ann', 'post', '/api/admin/import').send({ definitions }).expect(200);
+    expect(imported.body).toMatchObject({ changeSet: null, differences: [], rollouts: [world.refs.a] });
+    expect(await rolloutsOf('ann')).toMatchObject([{ percentage: 25 }]);
+  });
+
+  it('are in an import reply only where the caller may read their project', async () => {
+    await start();
+    const { body: definitions } = await world.as('ann', 'get', '/api/admin/export?project=a').expect(200);
+    await begin('ann', 'a').expect(201);
+    await begin('ann', 'b').expect(201);
+    const sent = { definitions: { ...definitions, segments: [] }, dryRun: true };
+    const { body, text } = await world.as('eve', 'post', '/api/admin/import').send(sent).expect(200);
+    expect(body).toMatchObject({ rollouts: [world.refs.a], approval: null });
+    expect(text).not.toContain('flag-b');
+  });
+
+  it('are started by a change set too, by the same permission', async () => {
+    await start((name, action) => name !== 'Eve' || action === 'applyChanges' || action === 'changeRollout');
+    const change = { op: 'startRollout', ref: world.refs.a, input: { steps: [{ percentage: 50, hold: HOUR }] } };
+    const { body } = await world
+      .as('eve', 'post', '/api/admin/changes')
+      .send({ changes: [change] })
+      .expect(200);
+    expect(body.events).toMatchObject([{ type: 'rollout-started' }, { type: 'feature-strategy-update' }]);
+    await world
+      .as('eve', 'post', '/api/admin/changes')
+      .send({ changes: [{ op: 'disable', ref: production('a') }] })
+      .expect(403);
+    expect(await percentageOf('a')).toBe(50);
+  });
 });
+
+const UNIQUE = '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11';

@@ -13,6 +13,7 @@ import {
   differenceText,
   nameStrategies,
 } from '../words/describe-differences.js';
+import { describeRequestEvent } from '../words/describe-request.js';
 import { describeRolloutEvent } from '../words/describe-rollout.js';
 import type { ConsumerHandler } from './consumer.types.js';
 import { filterByType, parseReceiver, post, sendInOrder, TIMEOUT } from './sending.js';
@@ -22,7 +23,8 @@ export interface SlackOptions {
   /** The types of events to tell. Default: all. */
   readonly events?: readonly EventType[] | undefined;
   /**
-   * Returns the address of an event's flag, project, segment or token, as in your admin page; null or undefined for none.
+   * Returns the address of an event's flag, project, segment, token or change request (`data.id`), as in your admin page;
+   * null or undefined for none.
    * Default: no links.
    */
   readonly link?: ((event: FlagsEvent) => string | null | undefined) | undefined;
@@ -33,7 +35,8 @@ const [MOST_LINES, LONGEST_LINE] = [20, 1000];
 
 /**
  * Returns a handler for `consume` that posts one message per change set to an incoming webhook of Slack, or of a program that
- * accepts the same: who changed what, from which value to which, and why. The words are those of the history.
+ * accepts the same: who changed what, from which value to which, and why. The words are those of the history. A change
+ * request is a sentence: who asks for approval of what, who has decided about it, and why it failed.
  *
  * The handler throws unless the answer is 2xx within 15 seconds, so that the message is repeated.
  *
@@ -58,13 +61,18 @@ export function slack(url: string, { events, link = () => undefined }: SlackOpti
 }
 
 function describeSet(set: readonly FlagsEvent[], link: NonNullable<SlackOptions['link']>): string {
+  const sentences = set.flatMap((event) => {
+    const sentence = describeRequestEvent(event);
+    return sentence === undefined ? [] : [linked(shorten(sentence, LONGEST_LINE), link(event))];
+  });
   const lines = set
-    .filter((event) => !isPartOfRollout(event, set))
+    .filter((event) => describeRequestEvent(event) === undefined && !isPartOfRollout(event, set))
     .flatMap((event) => describeEvent(event).map((line) => `• ${titleOf(event, link)}: ${line}`));
   const rest = lines.length - MOST_LINES;
   const [first] = set;
   return [
-    `*${escapeText(first?.actor ?? '')}* changed:`,
+    ...sentences,
+    ...(lines.length > 0 ? [`*${escapeText(first?.actor ?? '')}* changed:`] : []),
     ...lines.slice(0, MOST_LINES),
     ...(rest > 0 ? [`… and ${rest} more`] : []),
     ...(first?.reason ? [`_Why:_ ${escapeText(first.reason)}`] : []),
@@ -72,8 +80,11 @@ function describeSet(set: readonly FlagsEvent[], link: NonNullable<SlackOptions[
 }
 
 function titleOf(event: FlagsEvent, link: NonNullable<SlackOptions['link']>): string {
-  const title = escapeText(describeDocument(documentOf(event)));
-  const address = link(event);
+  return linked(describeDocument(documentOf(event)), link(event));
+}
+
+function linked(text: string, address: string | null | undefined): string {
+  const title = escapeText(text);
   return address == null ? title : `<${escapeText(address).replaceAll('|', '%7C')}|${title}>`;
 }
 

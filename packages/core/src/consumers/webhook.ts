@@ -3,6 +3,7 @@ import { invalidInput } from '../base/validator.js';
 import type { EventType } from '../kinds.js';
 import type { FlagsEvent } from '../log/event.types.js';
 import { eventToWire } from '../wire/event.js';
+import { describeRequestEvent } from '../words/describe-request.js';
 import type { ConsumerHandler } from './consumer.types.js';
 import { filterByType, parseReceiver, post, ReceiverGone, sendInOrder, TIMEOUT } from './sending.js';
 
@@ -17,6 +18,8 @@ export interface WebhookOptions {
   readonly secret: string | readonly string[];
   /** The types of events to send. Default: all. */
   readonly events?: readonly EventType[] | undefined;
+  /** Returns the address of what an event of a change request is about, for `link`. Default: no links. */
+  readonly link?: ((event: FlagsEvent) => string | null | undefined) | undefined;
   /** Milliseconds that a request may take, at least 1. Default: 15,000. */
   readonly timeout?: number | undefined;
 }
@@ -26,7 +29,9 @@ const MOST_STATE = 65_536;
 
 /**
  * Returns a handler for `consume` that sends each event to a receiver, signed by the scheme of Standard Webhooks. The request
- * has the body `{ type, timestamp, data }`; `data` is the event as `GET /api/admin/events` shows it. States over 64 KiB are
+ * has the body `{ type, timestamp, data }`; `data` is the event as `GET /api/admin/events` shows it. An event of a change
+ * request also has `text`, a sentence for people: "Ada asks for approval: checkout on in production"; and `link`, if that
+ * option returns an address. States over 64 KiB are
  * left out: `data.omitted` then names the members. A repetition has the same `webhook-id`, so the receiver can drop it.
  *
  * The handler throws unless the receiver answers 2xx in time, so that the event is repeated. It follows no redirects. After
@@ -37,7 +42,7 @@ const MOST_STATE = 65_536;
  * const { WEBHOOK_SECRET = '' } = process.env;
  * await flags.consume('deploys', webhook({ url: 'https://example.org/hooks', secret: WEBHOOK_SECRET }));
  */
-export function webhook({ url, secret, events, timeout = TIMEOUT }: WebhookOptions): ConsumerHandler {
+export function webhook({ url, secret, events, link, timeout = TIMEOUT }: WebhookOptions): ConsumerHandler {
   const receiver = parseReceiver(url);
   const keys = [secret].flat().map(parseSecret);
   const isWanted = filterByType(events);
@@ -51,7 +56,7 @@ export function webhook({ url, secret, events, timeout = TIMEOUT }: WebhookOptio
     itemsOf: (batch) => batch.filter(isWanted),
     async send(event, signal) {
       if (ended === signal) throw endedBy(receiver);
-      const body = bodyOf(event);
+      const body = bodyOf(event, link);
       try {
         await post({ url: receiver, headers: headersOf(event, body, keys), body, timeout }, signal);
       } catch (error) {
@@ -69,13 +74,15 @@ function endedBy({ host }: URL): Error {
   );
 }
 
-function bodyOf(event: FlagsEvent): string {
+function bodyOf(event: FlagsEvent, link: WebhookOptions['link']): string {
   const data = eventToWire(event);
   const omitted = (['data', 'preData'] as const).filter((name) => {
     return Buffer.byteLength(JSON.stringify(data[name]) ?? '') > MOST_STATE;
   });
   const left = omitted.length > 0 && { ...Object.fromEntries(omitted.map((name) => [name, undefined])), omitted };
-  return JSON.stringify({ type: data.type, timestamp: event.at, data: { ...data, ...left } });
+  const text = describeRequestEvent(event);
+  const words = text !== undefined && { text, link: link?.(event) ?? undefined };
+  return JSON.stringify({ type: data.type, timestamp: event.at, ...words, data: { ...data, ...left } });
 }
 
 /** After a failover, another event may have the position of a lost one, but not the id of its change set. */

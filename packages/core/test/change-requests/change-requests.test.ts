@@ -71,7 +71,14 @@ onEveryStorage((start, share) => {
         ['change-request-ended', 'Ada', 'Launch', `change-request/${made.id}`],
       ]);
       // Events name the flags and people, and have no ids of people.
-      const about = { author: 'Ada', flags: [CHECKOUT], flagCount: 1, environments: ['production'], at: null };
+      const about = {
+        author: 'Ada',
+        ops: ['enable'],
+        flags: [CHECKOUT],
+        flagCount: 1,
+        environments: ['production'],
+        at: null,
+      };
       const told = { id: made.id, ...about };
       const { items } = await flags.listEvents({ limit: 10 });
       expect(JSON.stringify(items)).not.toContain('u-2');

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { until } from '../../../../test/until.js';
 import { auditLog, slack, webhook } from '../../src/consumers.js';
-import { createFlags, type Flags, type FlagsEvent, memoryStorage } from '../../src/index.js';
+import { type Change, createFlags, type Flags, type FlagsEvent, memoryStorage } from '../../src/index.js';
 import { eventToWire } from '../../src/wire/event.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { happen, recording } from './recording.js';
@@ -30,11 +30,15 @@ describe('handlers', () => {
   const sockets = new Set<Socket>();
   let flags: Flags<string>;
   let errors: unknown[];
+  /** The time of the engine; undefined: the real one. */
+  let clock: string | undefined;
 
   beforeEach(async () => {
     errors = [];
     const onError = (error: unknown) => void errors.push(error);
-    const options = { pollInterval: 0, usage: { interval: 0 }, due: { run: 'elsewhere' }, onError } as const;
+    clock = undefined;
+    const now = () => (clock === undefined ? new Date() : new Date(clock));
+    const options = { pollInterval: 0, usage: { interval: 0 }, due: { run: 'elsewhere' }, now, onError } as const;
     flags = await createFlags({ ...options, storage: memoryStorage() });
   });
   afterEach(async () => {
@@ -75,7 +79,66 @@ describe('handlers', () => {
     return (await flags.listNextEvents({ after: position })).items;
   }
 
+  const IDS = {
+    applied: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b01',
+    rejected: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b02',
+    withdrawn: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b03',
+    failed: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b04',
+  };
+  const AT = '2020-01-01T12:00:00.000Z';
+
+  /** The events of requests that end in every way. */
+  async function requestEvents(): Promise<readonly FlagsEvent[]> {
+    const [ada, grace] = [flags.as({ name: 'Ada', id: 'u-1' }), flags.as({ name: 'Grace', id: 'u-2' })];
+    const policy = (required: number) => ({ environments: { production: { required } } });
+    const approve = async (changeRequest: string) => {
+      const { effect } = await flags.changeRequests.get({ changeRequest });
+      await grace.changeRequests.approve({ changeRequest }, { effect: `${effect}` });
+    };
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    const parameters = { rollout: 5, stickiness: 'default', groupId: 'checkout' };
+    const { id } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout', parameters });
+    await flags.approvalPolicy.set(policy(1));
+    const { position } = await flags.listNextEvents();
+    await ada.changeRequests.create([{ op: 'enable', ref: PRODUCTION }], { id: IDS.applied, reason: 'Launch' });
+    await approve(IDS.applied);
+    await ada.changeRequests.apply({ changeRequest: IDS.applied });
+    const start = { op: 'startRollout', ref: { ...PRODUCTION, strategy: id }, input: { steps: [{ percentage: 9 }] } };
+    await ada.changeRequests.create([start as Change], { id: IDS.rejected });
+    await grace.changeRequests.reject({ changeRequest: IDS.rejected }, { reason: 'Not on a Friday' });
+    await ada.changeRequests.create([{ op: 'setApprovalPolicy', input: { environments: {} } }], { id: IDS.withdrawn });
+    await grace.changeRequests.withdraw({ changeRequest: IDS.withdrawn });
+    const notAfter = new Date(Date.parse(AT) + 86_400_000).toISOString();
+    clock = AT;
+    await ada.changeRequests.create([{ op: 'disable', ref: PRODUCTION }], { id: IDS.failed, at: AT, notAfter });
+    await flags.archiveFlag(CHECKOUT, { bypassApproval: 'Urgent' });
+    await flags.runDue();
+    return (await flags.listNextEvents({ after: position })).items;
+  }
+
   describe('webhook', () => {
+    it('adds a sentence and a link to the events of change requests', async () => {
+      const { url, received } = await receiver();
+      const link = ({ data }: FlagsEvent) => `https://example.org/changes/${Object(data).id}`;
+      await webhook({ url, secret: SECRET, link })(await requestEvents(), { signal });
+      const [asked, approved, applied, switched] = received.map(({ body }) => body);
+      expect(asked).toMatchObject({
+        type: 'change-request-created',
+        text: 'Ada asks for approval: checkout on in production',
+        link: `https://example.org/changes/${IDS.applied}`,
+        data: { createdBy: 'Ada', data: { id: IDS.applied, ops: ['enable'] } },
+      });
+      expect(approved).toMatchObject({ text: 'Grace approved the request of Ada: checkout on in production' });
+      const both = [applied, switched].map((body) => [body?.type, 'text' in Object(body)]);
+      expect(both).toEqual(
+        expect.arrayContaining([
+          ['change-request-ended', true],
+          ['feature-environment-enabled', false],
+        ]),
+      );
+      expect(received.every(({ text: sent }) => !sent.includes('u-1'))).toBe(true);
+    });
+
     it('sends each event as the API shows it, in an order and signed so that the library of the scheme verifies it', async () => {
       const { url, received } = await receiver();
       const batch = await events();
@@ -300,6 +363,30 @@ describe('handlers', () => {
       }
     });
 
+    it('tells change requests in sentences, with a link: who asks for what, and who has decided about it', async () => {
+      const link = ({ type, data }: FlagsEvent) =>
+        type.startsWith('change-request-') ? `https://example.org/changes/${Object(data).id}` : undefined;
+      const texts = await post({ link }, await requestEvents());
+      const linked = (id: string, sentence: string) => `<https://example.org/changes/${id}|${sentence}>`;
+      expect(texts).toEqual([
+        `${linked(IDS.applied, 'Ada asks for approval: checkout on in production')}\n_Why:_ Launch`,
+        linked(IDS.applied, 'Grace approved the request of Ada: checkout on in production'),
+        [
+          linked(IDS.applied, 'Ada applied the request: checkout on in production'),
+          '*Ada* changed:',
+          '• flag checkout: production · enabled off → on',
+          '_Why:_ Launch',
+        ].join('\n'),
+        linked(IDS.rejected, 'Ada asks for approval: rollout of checkout in production'),
+        `${linked(IDS.rejected, 'Grace rejected the request of Ada: rollout of checkout in production')}\n_Why:_ Not on a Friday`,
+        linked(IDS.withdrawn, 'Ada asks for approval: the approval policy'),
+        linked(IDS.withdrawn, 'Grace withdrew the request of Ada: the approval policy'),
+        linked(IDS.failed, `Ada plans a change at ${AT}: checkout off in production`),
+        expect.stringContaining('changed:'),
+        expect.stringMatching(/\|The request of Ada failed: checkout off in production\. .*archived.*>$/),
+      ]);
+    });
+
     it('escapes what Slack would take for a mention or a link', async () => {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const { position } = await flags.listNextEvents();
@@ -345,12 +432,12 @@ describe('handlers', () => {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const { position } = await flags.listNextEvents();
       const archive = { op: 'archiveFlag', ref: CHECKOUT } as const;
-      const { id, at } = await flags.changeRequests.create([archive], { at: new Date().toISOString(), actor: 'ada' });
+      const { at } = await flags.changeRequests.create([archive], { at: new Date().toISOString(), actor: 'ada' });
       await flags.runDue();
       const { items } = await flags.listNextEvents({ after: position });
       expect(await post({}, items)).toEqual([
-        `*ada* changed:\n• change request ${id}: state approved\n• change request ${id}: at ${at}`,
-        `*ada* changed:\n• flag checkout: archived no → yes\n• change request ${id}: state approved → applied`,
+        `ada plans a change at ${at}: checkout archived`,
+        'ada applied the request: checkout archived\n*ada* changed:\n• flag checkout: archived no → yes',
       ]);
     });
 

@@ -35,8 +35,6 @@ import { checkPermission, createBypassCheck, permissionOf, readOrCheck } from '.
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
 import {
   BYPASS_HEADER,
-  isLogged,
-  isRepeatable,
   type QueryValues,
   REASON_HEADER,
   type Route,
@@ -47,8 +45,8 @@ import {
   type SdkRequest,
   type SdkRoute,
   type SdkServices,
-  takesBypass,
 } from './route.js';
+import { isLogged, isRepeatable, takesBypass } from './writes.js';
 
 /**
  * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a content hash as

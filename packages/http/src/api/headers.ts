@@ -1,6 +1,7 @@
 import { invalidInput } from '../messages/errors.js';
 import { type FlagsRequest, headerOf } from '../messages/request.js';
-import { ID_HEADER, isRepeatable, type Route } from './route.js';
+import { ID_HEADER, type Route } from './route.js';
+import { isRepeatable } from './writes.js';
 
 /** Returns the text in a header, which is percent-encoded, because headers hold ASCII only. */
 export function textIn(request: FlagsRequest, name: string): string | undefined {

@@ -21,7 +21,6 @@ import type { SegmentRef } from '@flags/core/types';
 import type { AuthMode } from '../auth/auth.js';
 import type { Access, Principal, SdkAccess } from '../auth/permissions.js';
 import type { Action } from '../auth/roles.js';
-import { roles } from '../auth/roles.js';
 import type { FindUsers } from '../auth/users.js';
 import type { CLIENT_SPEC_HEADER } from '../client/document.js';
 import type { Hub } from '../client/hub.js';
@@ -36,6 +35,7 @@ import type { FlagsSource } from '../source.js';
 import type { SchemaSource } from '../wire/schema.js';
 
 import type { Load } from './gate.js';
+import type { Written } from './writes.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -78,6 +78,8 @@ export interface Route {
   readonly never?: readonly ErrorCode[];
   /** The request may be repeated with the id in `Idempotency-Key`, and then counts once. */
   readonly takesBatchId?: true;
+  /** What the request writes. Default: what its action writes; a `GET` writes nothing. */
+  readonly writes?: Written;
   /** The document that the request changes. The reply has the `ETag` that a GET of it would have. */
   readonly changes?: Revised;
   /**
@@ -401,76 +403,8 @@ export const REASON_HEADER = 'X-Change-Reason';
 /** Why the change does not wait for approval, percent-encoded. */
 export const BYPASS_HEADER = 'X-Bypass-Approval';
 
-/** What no approval can concern. The pipeline asks for the permission `bypassApproval` on every other route that writes. */
-const WITHOUT_BYPASS: ReadonlySet<string> = new Set<Action>([
-  'createToken',
-  'rotateToken',
-  'deleteToken',
-  'addMember',
-  'changeMemberRole',
-  'removeMember',
-  'createChangeRequest',
-  'decideChangeRequest',
-  'withdrawChangeRequest',
-  'applyChangeRequest',
-]);
-
-/** Whether a route takes the header of a bypass: the change may do without the approval that it needs. */
-export function takesBypass(route: Route): boolean {
-  return isLogged(route) && !WITHOUT_BYPASS.has(route.permission ?? route.action);
-}
-
-/** Clients do not see these changes: texts, flags that are new or revived, which are off, and segments without strategies. */
-const UNSEEN: ReadonlySet<string> = new Set<Action>([
-  'createFlag',
-  'cloneFlag',
-  'reviveFlag',
-  'updateFlag',
-  'patchFlag',
-  'createSegment',
-  'deleteSegment',
-]);
-
-/** Whether the change of a route may need approval, by its document. Other routes declare the error in their rows. */
-export function mayNeedApproval(route: Route): boolean {
-  const { changes, permission, action } = route;
-  const isSeen = (changes === 'flag' || changes === 'segment') && !UNSEEN.has(permission ?? action);
-  return isSeen && takesBypass(route);
-}
-
 /** The id of the change set, which makes the request safe to repeat. */
 export const ID_HEADER = 'Idempotency-Key';
-
-/** The secret of a token is shown once. Repeating the others changes nothing. */
-const NOT_REPEATABLE: ReadonlySet<string> = new Set<Action>([
-  'createToken',
-  'rotateToken',
-  'deleteToken',
-  'changeApprovalPolicy',
-  'decideChangeRequest',
-  'withdrawChangeRequest',
-]);
-
-/** Whether a route takes the id of its change set, or of the request that it makes. */
-export function isRepeatable(route: Route): boolean {
-  return isLogged(route) && !NOT_REPEATABLE.has(route.permission ?? route.action);
-}
-
-const UNLOGGED: ReadonlySet<string> = new Set([
-  'deleteApplication',
-  'deleteNamedApplication',
-  'resetConsumer',
-  'deleteConsumer',
-  'searchEvents',
-  'validateFlagName',
-  'validateSegmentName',
-]);
-
-/** Whether the event log records the changes of a route. Its requests may then give a reason. */
-export function isLogged({ access, method, permission, action }: Route): boolean {
-  const asked = permission ?? action;
-  return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && !UNLOGGED.has(action);
-}
 
 /** Routes that the document shows together. */
 export interface RouteGroup {

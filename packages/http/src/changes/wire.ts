@@ -17,6 +17,7 @@ import {
   type Validator,
 } from '@flags/core/integration';
 import type { ShownUser } from '../auth/users.js';
+import { differenceToWire, statesToWire } from '../features/rollouts/states.js';
 import { jsonArray } from '../messages/json.js';
 import { contextSchema, evaluatedVariantToWire, type WireContext } from '../wire/client.js';
 import { actorSchema, eventSchema, eventToWire, eventTypeSchema, eventTypeToWire, toWireState } from '../wire/event.js';
@@ -281,8 +282,8 @@ export function changeSetToWire({ events, ...changeSet }: ChangeSet, { user }: {
   return { id, at, actor, user, reason, events: jsonArray(events, eventToWire), revisions };
 }
 
-export function historyEntryToWire({ events, ...entry }: HistoryEntry) {
-  return { ...entry, events: events.map(eventToWire) };
+export function historyEntryToWire({ events, differences, ...entry }: HistoryEntry) {
+  return { ...entry, events: events.map(eventToWire), differences: differences.map(differenceToWire) };
 }
 
 /** The effects on flags that the caller may read, and the number of hidden ones. */
@@ -301,7 +302,7 @@ export function planToWire({ documents, effects, hiddenEffects, approval }: Chan
 }
 
 function plannedDocumentToWire({ events, ...document }: PlannedDocument) {
-  return { ...document, events: events.map(plannedEventToWire) };
+  return { ...statesToWire(document), events: events.map(plannedEventToWire) };
 }
 
 function plannedEventToWire({ type, project, flag, environment, data, before }: PlannedEvent) {
@@ -326,7 +327,7 @@ export function importResultToWire(
   return {
     dryRun,
     changeSet,
-    differences: jsonArray(differences),
+    differences: jsonArray(differences, differenceToWire),
     rollouts: jsonArray(rollouts),
     ...(visible && { effects: jsonArray(visible.effects), hiddenEffects: visible.hiddenEffects, approval }),
   };

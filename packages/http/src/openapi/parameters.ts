@@ -1,16 +1,8 @@
 import { type ErrorCode, type FlagsSettings, LIMITS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { queryParametersOf } from '../api/query.js';
-import {
-  BYPASS_HEADER,
-  ID_HEADER,
-  isLogged,
-  isRepeatable,
-  type QueryParameter,
-  REASON_HEADER,
-  type Route,
-  takesBypass,
-} from '../api/route.js';
+import { BYPASS_HEADER, ID_HEADER, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';
+import { isLogged, isRepeatable, takesBypass } from '../api/writes.js';
 import type { AuthMode } from '../auth/auth.js';
 import { positiveInteger, schemaFrom } from '../wire/schema.js';
 

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { isRepeatable, mayNeedApproval, type Route, TOO_LARGE } from '../api/route.js';
+import { type Route, TOO_LARGE } from '../api/route.js';
+import { isRepeatable, mayNeedApproval } from '../api/writes.js';
 import type { AuthMode } from '../auth/auth.js';
 import { ERROR_KINDS, type HttpErrorCode } from '../messages/errors.js';
 import { DEPTH_HEADER } from '../source.js';

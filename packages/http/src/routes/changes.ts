@@ -41,6 +41,7 @@ import {
   projectsOfSetIn,
   subjectsOf,
 } from '../events/event-filter.js';
+import { differenceToWire } from '../features/rollouts/states.js';
 import { invalidInput } from '../messages/errors.js';
 import { jsonArray, jsonTexts } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
@@ -168,7 +169,12 @@ export const changeRoutes: readonly Route[] = [
       const first = changeSet.events.slice(0, 1);
       const userOf = await describeActors(describeUsers, first);
       const { differences } = changeSet;
-      return { body: { ...changeSetToWire(changeSet, userOf(first[0])), differences: jsonArray(differences) } };
+      return {
+        body: {
+          ...changeSetToWire(changeSet, userOf(first[0])),
+          differences: jsonArray(differences, differenceToWire),
+        },
+      };
     },
   }),
   route('POST', `${CHANGE}/undo`, 'undoChange', {

@@ -152,6 +152,7 @@ export const featureRoutes: readonly Route[] = [
   route('POST', `${FEATURES}/validate`, 'validateFlagName', {
     permission: 'createFlag',
     permissionBy: 'anyProject',
+    writes: 'nothing',
     summary: 'Validate the name of a new flag, and check that no flag has it',
     body: { schema: ({ clone }) => clone },
     errors: ['flag_exists'],

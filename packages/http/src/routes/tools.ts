@@ -298,6 +298,7 @@ export const toolRoutes: readonly Route[] = [
   route('POST', `${SEGMENTS}/validate`, 'validateSegmentName', {
     permission: 'createSegment',
     permissionBy: 'anyProject',
+    writes: 'nothing',
     summary: 'Validate the name of a new segment, and check that no segment has it; for tools of 4.x',
     body: { schema: nameInput },
     errors: ['segment_exists'],

@@ -323,19 +323,17 @@ describe('sessions', () => {
     ])('is one person by an id that is %s, here and in the typed API', async (_types, first, later) => {
       let actor: Actor = { name: 'Ada', id: first };
       const { app, flags } = await createHostApp({ router: { auth: () => actor } });
-      const schedule = { changes: [{ op: 'updateProject', ref: { project: 'default' }, input: { name: 'New' } }] };
-      const { body } = await request(app)
-        .post('/api/admin/proposals')
-        .send({ ...schedule, reason: 'New' })
-        .expect(201);
+      const changes = [{ op: 'updateProject', ref: { project: 'default' }, input: { name: 'New' } }];
+      const { id, effect } = (await request(app).post('/api/admin/change-requests').send({ changes }).expect(201)).body;
       actor = { name: 'Ada Miller', id: later };
-      const approval = await request(app).post(`/api/admin/proposals/${body.id}/approve`).expect(409);
-      expect(approval.body.code).toBe('own_proposal');
-      for (const id of [first, later]) {
-        const own = flags.as({ name: 'Ada Byron', id }).approveProposal({ proposal: body.id });
-        await expect(own).rejects.toMatchObject({ code: 'own_proposal' });
+      const approval = request(app).post(`/api/admin/change-requests/${id}/approve`).send({ effect });
+      expect((await approval.expect(409)).body.code).toBe('own_change_request');
+      const ref = { changeRequest: id };
+      for (const own of [first, later]) {
+        const approving = flags.as({ name: 'Ada Byron', id: own }).changeRequests.approve(ref, { effect });
+        await expect(approving).rejects.toMatchObject({ code: 'own_change_request' });
       }
-      await flags.as({ name: 'Ada', id: 8 }).approveProposal({ proposal: body.id });
+      await flags.as({ name: 'Ada', id: 8 }).changeRequests.approve(ref, { effect });
     });
   });
 });
@@ -416,7 +414,8 @@ describe('the session', () => {
   it('lists every action except its own without authorize', async () => {
     const { actions } = await ask({ auth: 'none' }, {}, `${SESSION}?project=default`);
     expect(actions).toEqual(expect.arrayContaining(['createProject', 'useSegment', 'enable', 'getOpenApi']));
-    expect(actions).toEqual(expect.arrayContaining([...CHANGE_OPERATIONS]));
+    const asked = CHANGE_OPERATIONS.map((op) => (op.endsWith('Rollout') ? 'changeRollout' : op));
+    expect(actions).toEqual(expect.arrayContaining(asked));
     expect(actions).not.toContain('getSession');
     expect(actions).not.toContain('streamEvents');
   });

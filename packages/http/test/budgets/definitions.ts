@@ -43,10 +43,10 @@ export interface StoreSize {
   readonly largeEvents: number;
   /** Events of one flag, small ones. */
   readonly manyEvents: number;
-  /** Ended ones; there are as many pending ones as may be, but for those that the requests make, or a tenth of these. */
-  readonly schedules: number;
-  /** Open ones of 10 kB, and as many that have ended. At most as many as may be open, but for those that the requests make. */
-  readonly proposals: number;
+  /** Open change requests of 10 kB, and as many that have ended. At most as many as may wait, but for those of the rows. */
+  readonly requests: number;
+  /** Strategies that roll out. At most as many as may, but for those that the rows start. */
+  readonly rollouts: number;
   readonly applications: number;
   /** Reported by each application. */
   readonly reported: number;
@@ -194,9 +194,8 @@ export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSi
     const stop = await flags.consume(consumer, () => undefined, { from: 'beginning' });
     await stop();
   }
-  await makeSchedules(storage, flags, size);
-  await makeRollouts(storage, flags, size);
-  await makeProposals(storage, flags, size);
+  await makeRequests(storage, flags, size);
+  await makeRollouts(flags, size);
   await reportUsage(flags, size);
   await inventApplications(flags, size.invented);
 }
@@ -232,71 +231,52 @@ async function makeLargeEvents(flags: Flags, count: number): Promise<void> {
 export const USER_HEADER = 'x-user';
 
 /** One to read, and one for each decision. */
-export const LARGE_PROPOSALS = Array.from({ length: 5 }, (_, index) => strategyId(300_000 + index));
+export const LARGE_REQUESTS = Array.from({ length: 5 }, (_, index) => strategyId(300_000 + index));
 
-/** The largest of the pending ones has nearly 1 MiB. */
-async function makeSchedules(storage: FlagsStorage, flags: Flags, { schedules }: StoreSize): Promise<void> {
-  const at = new Date(Date.now() + 86_400_000).toISOString();
-  const ref = { ...DEFAULT, flag: flagName(30) };
-  const describing = { op: 'updateFlag', ref, input: { description: 'd'.repeat(10_000) } } as const;
-  await flags.createSchedule(Array(100).fill(describing), { at });
-  const { id } = await flags.createSchedule([{ op: 'archiveFlag', ref }], { at });
-  const key = { kind: 'schedule', id };
-  const template = await storage.get(key);
-  const pending = Math.min(schedules / 10, LIMITS.pendingSchedules - 100);
-  for (let first = 0; first < schedules + pending; first += 500) {
-    const writes = Array.from({ length: Math.min(500, schedules + pending - first) }, (_, index) => {
-      const copy = { ...(template?.body as object), id: strategyId(100_000 + first + index) };
-      const isPending = first + index < pending;
-      const body = isPending ? copy : { ...copy, state: 'cancelled', endedAt: new Date().toISOString() };
-      const { changes: _changes, ...summary } = { changes: undefined, ...body };
-      return { key: { ...key, id: copy.id }, expected: 0, parent: isPending ? 'open' : 'ended', body, summary };
-    });
-    await storage.commit({ writes, events: [] });
-  }
-}
-
-/** A tenth of the schedules: as many go on, each of a strategy of its own, as have ended. */
-async function makeRollouts(storage: FlagsStorage, flags: Flags, { schedules }: StoreSize): Promise<void> {
-  const place = { ...DEFAULT, flag: flagName(32), environment: 'production' };
-  const steps = Array.from({ length: 20 }, (_, index) => ({ rollout: index, hold: 86_400_000 }));
-  const { id } = await flags.startRollout({ ...place, strategy: strategyId(32) }, { steps });
-  const key = { kind: 'rollout', id };
-  const template = await storage.get(key);
-  const active = Math.min(schedules / 10, LIMITS.activeRollouts - 100);
-  for (let first = 0; first < 2 * active; first += 500) {
-    const writes = Array.from({ length: Math.min(500, 2 * active - first) }, (_, index) => {
-      const own = strategyId(100_000 + first + index);
-      const isActive = first + index < active;
-      const ends = isActive ? {} : { state: 'done', endedAt: new Date().toISOString() };
-      const body = { ...(template?.body as object), id: own, ref: { ...place, strategy: own }, ...ends };
-      const { v: _v, original: _original, hash: _hash, ...summary } = { v: 1, original: null, hash: '', ...body };
-      return { key: { ...key, id: own }, expected: 0, parent: isActive ? 'open' : 'ended', body, summary };
-    });
-    await storage.commit({ writes, events: [] });
-  }
-}
-
-/** Proposals of nearly 1 MiB for the routes of one, and of 10 kB: as many are open as have ended. */
-async function makeProposals(storage: FlagsStorage, flags: Flags, { proposals }: StoreSize): Promise<void> {
+/** Change requests of nearly 1 MiB for the routes of one, and of 10 kB: half of the open ones have a time. */
+async function makeRequests(storage: FlagsStorage, flags: Flags, { requests }: StoreSize): Promise<void> {
   const ref = { ...DEFAULT, flag: flagName(33) };
   const describing = { op: 'updateFlag', ref, input: { description: 'd'.repeat(10_000) } } as const;
   const changes = Array(90).fill(describing);
-  for (const id of LARGE_PROPOSALS) await flags.createProposal({ changes }, { id, reason: 'Texts' });
-  const { id } = await flags.createProposal({ changes: [describing] }, { reason: 'Text' });
-  const key = { kind: 'proposal', id };
+  for (const id of LARGE_REQUESTS) await flags.changeRequests.create(changes, { id, reason: 'Texts' });
+  const at = new Date(Date.now() + 86_400_000).toISOString();
+  const { id, notAfter, expiresAt } = await flags.changeRequests.create([describing], { at, reason: 'Text' });
+  const key = { kind: 'change-request', id };
   const template = await storage.get(key);
-  const open = Math.min(proposals, LIMITS.openProposals - 100);
+  const open = Math.min(requests, LIMITS.waitingRequests - 100);
   for (let first = 0; first < 2 * open; first += 500) {
     const writes = Array.from({ length: Math.min(500, 2 * open - first) }, (_, index) => {
-      const own = strategyId(100_000 + first + index);
-      const isOpen = first + index < open;
+      const nth = first + index;
+      const isOpen = nth < open;
+      const times = nth % 2 === 0 ? { at, notAfter, expiresAt } : { at: null, notAfter: null, expiresAt: at };
       const ends = isOpen ? {} : { state: 'withdrawn', endedAt: new Date().toISOString() };
-      const body = { ...(template?.body as object), id: own, ...ends };
+      const own = { id: strategyId(100_000 + nth), author: { name: `author-${nth}` }, ...times, ...ends };
+      const body = { ...(template?.body as object), ...own };
       const { v: _v, changes: _changes, hash: _hash, ...summary } = { v: 1, changes: [], hash: '', ...body };
-      return { key: { ...key, id: own }, expected: 0, parent: isOpen ? 'open' : 'ended', body, summary };
+      return { key: { ...key, id: own.id }, expected: 0, parent: isOpen ? 'open' : 'ended', body, summary };
     });
     await storage.commit({ writes, events: [] });
+  }
+}
+
+/** Rollouts of 20 steps, in flags with 50 strategies each. */
+async function makeRollouts(flags: Flags, { rollouts }: StoreSize): Promise<void> {
+  const steps = Array.from({ length: 20 }, (_, index) => ({ percentage: index, hold: 86_400_000 }));
+  const active = Math.min(rollouts, LIMITS.activeRollouts - 100);
+  const gradual = { name: 'flexibleRollout', parameters: { rollout: 1, stickiness: 'default', groupId: 'g' } } as const;
+  for (let first = 0; first < active; first += 50) {
+    const place = { ...DEFAULT, flag: `rolling-${first}`, environment: 'production' };
+    await flags.createFlag(DEFAULT, { name: place.flag });
+    const count = Math.min(50, active - first);
+    await flags.configureEnvironment(place, {
+      enabled: true,
+      strategies: Array.from({ length: count }, () => gradual),
+    });
+    const { environments } = await flags.getFlag(place);
+    const strategies = environments.find(({ name }) => name === place.environment)?.strategies ?? [];
+    await flags.apply(
+      strategies.map(({ id }) => ({ op: 'startRollout', ref: { ...place, strategy: id }, input: { steps } })),
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import { longText, MEBIBYTE, padded, within, withSlowPatterns } from './bodies.js';
-import { AT_ONCE, flagName, LARGE_PROPOSALS, strategyId, USER_HEADER } from './definitions.js';
+import { AT_ONCE, flagName, LARGE_REQUESTS, strategyId, USER_HEADER } from './definitions.js';
 import { type BudgetRow, together } from './row.js';
 
 const granted = { isGranted: true } as const;
@@ -90,22 +90,36 @@ export const redefining = (rest = '') => {
 
 /** The clock of the server may be ahead. */
 const later = () => `,"at":"${new Date(Date.now() + 30 * 86_400_000).toISOString()}"`;
-const scheduled = () => `${later()}}`;
 /** Descriptions that fit into a document together, without the end of the body. */
 const describingFew = (count: number) => {
   const changes = Array.from({ length: count }, (_, number) => describing(number, longText(9_000)));
   return `{"changes":[${changes}]`;
 };
 
-const startingRollout = (count: number) => {
-  const ref = { project: 'default', flag: flagName(31), environment: 'production', strategy: strategyId(31) };
-  const steps = Array.from({ length: count }, (_, index) => ({ rollout: index % 100, hold: 3_600_000 }));
-  // The same one each time it is repeated.
-  return JSON.stringify({ ref, steps, id: strategyId(200_000 + count) });
-};
+const strategyPath = (number: number) =>
+  `/api/admin/projects/default/features/${flagName(number)}/environments/production/strategies/${strategyId(number)}`;
+/** The same one each time it is repeated. */
+const startingRollout = (count: number) => ({
+  path: `${strategyPath(31)}/rollout`,
+  headers: { 'idempotency-key': strategyId(200_000 + count) },
+  body: () =>
+    JSON.stringify({
+      steps: Array.from({ length: count }, (_, index) => ({ percentage: index % 100, hold: 3_600_000 })),
+    }),
+});
+const ofLongId = (path: string) => ({
+  name: 'long id',
+  path: `${strategyPath(31).slice(0, -36)}${longText(14_000)}${path}`,
+});
 
-const PROPOSED = ',"reason":"Launch"';
-const proposal = (index: number, rest = '') => `/api/admin/proposals/${LARGE_PROPOSALS[index]}${rest}`;
+const REQUESTED = ',"reason":"Launch"';
+const changeRequest = (index: number, rest = '') => `/api/admin/change-requests/${LARGE_REQUESTS[index]}${rest}`;
+const ofLongRequest = (rest = '') => ({
+  name: 'long id',
+  path: `/api/admin/change-requests/${longText(14_000)}${rest}`,
+});
+/** Nothing is protected. */
+const approving = () => '{"effect":"T1PNoYwrqgwDVLtfmj7L5e0Sq02OEbqHPC8RFhICuUU"}';
 /** A user of the host, not an API token. */
 const BY_PERSON = { authorization: '', [USER_HEADER]: 'grace' };
 const protecting = (count: number) => {
@@ -182,47 +196,66 @@ export const CHANGE_ROWS = {
     },
     ...byStranger(contexts(1)),
   ],
-  createSchedule: [
-    { name: '90 descriptions', body: () => `${describingFew(90)}${scheduled()}`, ...granted },
-    { name: 'eight of 90 descriptions at once', body: () => `${describingFew(90)}${scheduled()}`, ...atOnce },
-    { name: '500 new flags, more than a document', body: () => manyChanges(creating('scheduled'), later()) },
+  createChangeRequest: [
+    { name: '90 descriptions', body: () => `${describingFew(90)}${REQUESTED}}`, ...granted },
+    { name: 'eight of 90 descriptions at once', body: () => `${describingFew(90)}${REQUESTED}}`, ...atOnce },
+    { name: '90 descriptions at a time', body: () => `${describingFew(90)}${later()}}`, ...granted },
+    { name: '500 new flags, more than a document', body: () => manyChanges(creating('requested'), REQUESTED) },
     { name: 'seven flags of 1 MiB', body: () => markingLarge(`${later()},"ifUnchanged":true`) },
-    { name: '40 slow patterns', body: () => addingPatterns(40, later()), ...granted },
+    { name: '40 slow patterns', body: () => addingPatterns(40, REQUESTED), ...granted },
     { name: 'faulty changes', body: faultyChanges },
-    ...byStranger(later()),
+    ...byStranger(REQUESTED),
   ],
-  listSchedules: [
-    ...together({ name: 'limit=100', path: '/api/admin/schedules?limit=100', ...granted }),
-    { name: 'limit=1000', path: '/api/admin/schedules?limit=1000', ...granted },
-    { name: 'of no flag', path: '/api/admin/schedules?flag=nowhere', ...granted },
-    { name: 'eight of no flag at once', path: '/api/admin/schedules?flag=nowhere', ...atOnce },
+  listChangeRequests: [
+    ...together({ name: 'limit=100', path: '/api/admin/change-requests?limit=100', ...granted }),
+    { name: 'limit=1000', path: '/api/admin/change-requests?limit=1000', ...granted },
+    { name: 'of no flag', path: '/api/admin/change-requests?flag=nowhere', ...granted },
+    { name: 'eight of no flag at once', path: '/api/admin/change-requests?flag=nowhere', ...atOnce },
   ],
-  getSchedule: [
-    { name: 'one of many', path: `/api/admin/schedules/${strategyId(100_200)}`, ...granted },
-    { name: 'long id', path: `/api/admin/schedules/${longText(14_000)}` },
+  getChangeRequest: [
+    ...together({ name: 'of 90 descriptions', path: changeRequest(0), ...granted }),
+    { name: 'eight of 90 descriptions at once', path: changeRequest(0), ...atOnce },
+    { name: 'one of many', path: `/api/admin/change-requests/${strategyId(100_020)}`, ...granted },
+    ofLongRequest(),
   ],
-  cancelSchedule: [
-    { name: 'pending', path: `/api/admin/schedules/${strategyId(100_001)}`, ...granted },
-    { name: 'long id', path: `/api/admin/schedules/${longText(14_000)}` },
+  approveChangeRequest: [
+    { name: 'of 90 descriptions', path: changeRequest(1, '/approve'), headers: BY_PERSON, body: approving, ...granted },
+    { ...ofLongRequest('/approve'), body: approving },
+    { name: 'faulty effect', path: changeRequest(0, '/approve'), body: () => padded('{"effect":"…"}') },
+  ],
+  rejectChangeRequest: [
+    { name: 'of 90 descriptions', path: changeRequest(2, '/reject'), headers: BY_PERSON, ...granted },
+    ofLongRequest('/reject'),
+  ],
+  withdrawChangeRequest: [
+    { name: 'of 90 descriptions', path: changeRequest(3, '/withdraw'), ...granted },
+    ofLongRequest('/withdraw'),
+  ],
+  applyChangeRequest: [
+    // With the same id each time it is repeated.
+    {
+      name: 'of 90 descriptions',
+      path: changeRequest(4, '/apply'),
+      headers: { 'idempotency-key': strategyId(400_000) },
+      ...granted,
+    },
+    ofLongRequest('/apply'),
+    { name: 'faulty time', path: changeRequest(0, '/apply'), body: () => padded('{"at":"…"}') },
   ],
   startRollout: [
-    { name: '20 steps', body: () => startingRollout(20), ...granted },
-    { name: 'eight of 20 steps at once', body: () => startingRollout(20), ...atOnce, isGranted: false },
-    { name: 'more steps than may be', body: () => startingRollout(10_000) },
-    { name: 'faulty steps', body: () => within('{"ref":{"project":"default"},"steps":[', () => '0', ']}') },
+    { name: '20 steps', ...startingRollout(20), ...granted },
+    { name: 'eight of 20 steps at once', ...startingRollout(20), ...atOnce, isGranted: false },
+    { name: 'more steps than may be', ...startingRollout(10_000) },
+    { name: 'faulty steps', path: `${strategyPath(31)}/rollout`, body: () => within('{"steps":[', () => '0', ']}') },
   ],
   listRollouts: [
     ...together({ name: 'limit=100', path: '/api/admin/rollouts?limit=100', ...granted }),
     { name: 'of no flag', path: '/api/admin/rollouts?flag=nowhere', ...granted },
   ],
-  getRollout: [
-    { name: 'of 20 steps', path: `/api/admin/rollouts/${strategyId(100_001)}`, ...granted },
-    { name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}` },
-  ],
-  pauseRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/pause` }],
-  resumeRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/resume` }],
-  advanceRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/advance` }],
-  stopRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/stop` }],
+  pauseRollout: [ofLongId('/rollout/pause')],
+  resumeRollout: [ofLongId('/rollout/resume')],
+  advanceRollout: [ofLongId('/rollout/advance')],
+  stopRollout: [ofLongId('/rollout')],
   changeApprovalPolicy: [
     { name: 'of a token', body: () => protecting(100) },
     { name: 'more environments than may be', body: () => protecting(30_000), headers: BY_PERSON },
@@ -231,49 +264,6 @@ export const CHANGE_ROWS = {
       body: () => within('{"environments":{', (n) => `"e${n}":0`, '}}'),
       headers: BY_PERSON,
     },
-  ],
-  createProposal: [
-    { name: '90 descriptions', body: () => `${describingFew(90)}${PROPOSED}}`, ...granted },
-    { name: 'eight of 90 descriptions at once', body: () => `${describingFew(90)}${PROPOSED}}`, ...atOnce },
-    { name: '500 new flags, more than a document', body: () => manyChanges(creating('proposed'), PROPOSED) },
-    { name: 'seven flags of 1 MiB', body: () => markingLarge(PROPOSED) },
-    { name: '40 slow patterns', body: () => addingPatterns(40, PROPOSED), ...granted },
-    { name: 'a rollout with more steps than may be', body: () => `{"rollout":${startingRollout(10_000)}${PROPOSED}}` },
-    { name: 'faulty changes', body: faultyChanges },
-    ...byStranger(PROPOSED),
-  ],
-  listProposals: [
-    ...together({ name: 'limit=100', path: '/api/admin/proposals?limit=100', ...granted }),
-    { name: 'of no flag', path: '/api/admin/proposals?flag=nowhere', ...granted },
-    { name: 'eight of no flag at once', path: '/api/admin/proposals?flag=nowhere', ...atOnce },
-  ],
-  getProposal: [
-    ...together({ name: 'of 90 descriptions', path: proposal(0), ...granted }),
-    { name: 'eight of 90 descriptions at once', path: proposal(0), ...atOnce },
-    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}` },
-  ],
-  approveProposal: [
-    { name: 'of 90 descriptions', path: proposal(1, '/approve'), headers: BY_PERSON, ...granted },
-    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}/approve` },
-  ],
-  rejectProposal: [
-    { name: 'of 90 descriptions', path: proposal(2, '/reject'), headers: BY_PERSON, ...granted },
-    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}/reject` },
-  ],
-  withdrawProposal: [
-    { name: 'of 90 descriptions', path: proposal(3, '/withdraw'), ...granted },
-    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}/withdraw` },
-  ],
-  applyProposal: [
-    // With the same id each time it is repeated.
-    {
-      name: 'of 90 descriptions',
-      path: proposal(4, '/apply'),
-      headers: { 'idempotency-key': strategyId(400_000) },
-      ...granted,
-    },
-    { name: 'long id', path: `/api/admin/proposals/${longText(14_000)}/apply` },
-    { name: 'faulty time', path: proposal(0, '/apply'), body: () => padded('{"at":"…"}') },
   ],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
   planUndo: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}/undo/plan` }],

@@ -41,8 +41,8 @@ export function serve<Size>(
     let advance = 0;
     if (!isFilled) await fill(storage, size);
     const now = () => new Date(Date.now() + advance);
-    // The rows carry no schedules out: a change in the middle of a measurement would belong to no request.
-    const options = { runSchedules: 'elsewhere', onProblem: () => undefined, onError: report } as const;
+    // Nothing is done at a time: a change in the middle of a measurement would belong to no request.
+    const options = { due: { run: 'elsewhere' }, onProblem: () => undefined, onError: report } as const;
     const flags = await createFlags({ ...options, storage, now });
     if (!isFilled) await furnish(storage, flags, size);
 

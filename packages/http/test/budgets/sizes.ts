@@ -13,8 +13,8 @@ export const FULL_STORE: StoreSize = {
   sharing: 100,
   largeEvents: 100,
   manyEvents: 90_000,
-  schedules: 10_000,
-  proposals: 1000,
+  requests: 1000,
+  rollouts: 900,
   applications: 200,
   reported: 1000,
   invented: 8000,
@@ -39,24 +39,23 @@ export const SHORT_STORE: StoreSize = {
   sharing: 10,
   largeEvents: 5,
   manyEvents: 1000,
-  schedules: 500,
-  proposals: 50,
+  requests: 50,
+  rollouts: 50,
   applications: 20,
   reported: 50,
   invented: 1000,
 };
 
-/** Events, metrics, schedules and proposals stay in memory where the storage is memory. */
+/** Events, metrics and change requests stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
   if (storage !== 'memory') return size;
-  const { manyEvents, schedules, proposals, applications } = size;
+  const { manyEvents, requests, applications } = size;
   return {
     ...size,
     largeEvents: 3,
     manyEvents: Math.min(manyEvents, 10_000),
     applications: Math.min(applications, 30),
-    schedules: Math.min(schedules, 3000),
-    proposals: Math.min(proposals, 100),
+    requests: Math.min(requests, 100),
     invented: 2000,
   };
 }

@@ -99,14 +99,7 @@ function casesOf(route: Route, index: number | undefined): readonly Case[] {
 }
 
 /** Some routes have no answer for the default parameters. */
-const WITHOUT_PLAIN: readonly string[] = [
-  'listStrategySegments',
-  'getClientFlag',
-  'getChange',
-  'getSchedule',
-  'getRollout',
-  'getProposal',
-];
+const WITHOUT_PLAIN: readonly string[] = ['listStrategySegments', 'getClientFlag', 'getChange', 'getChangeRequest'];
 
 function plainRows({ action, method }: Route): readonly BudgetRow[] {
   return method === 'GET' && !WITHOUT_PLAIN.includes(action) ? [{ name: 'plain', isGranted: true }] : [];

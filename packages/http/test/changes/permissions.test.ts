@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Change, Flags } from '@flags/core';
+import type { Change, Flags, StrategyRef } from '@flags/core';
 import { CHANGE_OPERATIONS, dataVersion } from '@flags/core/integration';
 import type { ChangeOperationName } from '@flags/core/types';
 import type { Express } from 'express';
@@ -11,6 +11,8 @@ const CHANGES = '/api/admin/changes';
 const MINE = { project: 'mine' };
 const FLAG = { ...MINE, flag: 'checkout' };
 const PRODUCTION = { ...FLAG, environment: 'production' };
+const GRADUAL = { ...MINE, flag: 'gradual', environment: 'production' };
+const STEPS = { steps: [{ percentage: 20, hold: 3_600_000 }, { percentage: 40 }] };
 const ARCHIVED = { ...MINE, flag: 'old' };
 /** The segments of the instance and of the project. */
 const [EVERYWHERE, OWN] = [1, 2];
@@ -24,6 +26,8 @@ interface World {
   readonly asked: Question[];
   readonly allow: (rule: Rule) => void;
   readonly strategy: string;
+  /** Strategies with a percentage, by the state of their rollout. */
+  readonly gradual: Readonly<Record<'idle' | 'running' | 'paused', StrategyRef>>;
 }
 
 let world: World;
@@ -32,6 +36,7 @@ beforeEach(async () => {
   const asked: Question[] = [];
   let rule: Rule = () => true;
   const { app, flags } = await createHostApp({
+    flags: { due: { run: 'elsewhere' } },
     router: {
       auth: () => ({ name: 'Ada' }),
       authorize: (_actor, action, project) => {
@@ -44,6 +49,16 @@ beforeEach(async () => {
   for (const name of ['checkout', 'payments', 'old', 'lonely']) await flags.createFlag(MINE, { name });
   await flags.createFlag({ project: 'other' }, { name: 'hidden' });
   const { id: strategy } = await flags.addStrategy(PRODUCTION, { name: 'default' });
+  await flags.createFlag(MINE, { name: 'gradual' });
+  const addGradual = async () => {
+    const parameters = { rollout: 5, stickiness: 'default', groupId: 'gradual' };
+    const { id } = await flags.addStrategy(GRADUAL, { name: 'flexibleRollout', parameters });
+    return { ...GRADUAL, strategy: id };
+  };
+  const gradual = { idle: await addGradual(), running: await addGradual(), paused: await addGradual() };
+  await flags.enable(GRADUAL);
+  for (const ref of [gradual.running, gradual.paused]) await flags.rollouts.start(ref, STEPS);
+  await flags.rollouts.pause(gradual.paused);
   await flags.addDependency({ ...MINE, flag: 'lonely' }, { flag: 'payments' });
   await flags.archiveFlag(ARCHIVED);
   await flags.createSegment({ name: 'everywhere', constraints: [] });
@@ -55,6 +70,7 @@ beforeEach(async () => {
     flags,
     asked,
     strategy,
+    gradual,
     allow: (next) => {
       rule = next;
       asked.length = 0;
@@ -180,6 +196,31 @@ const CASES: Readonly<Record<ChangeOperationName, Case>> = {
       ['disable', 'mine'],
     ],
   },
+  startRollout: {
+    change: ({ gradual }) => ({ op: 'startRollout', ref: gradual.idle, input: STEPS }),
+    asks: own('changeRollout'),
+    undoAsks: own('updateStrategy'),
+  },
+  pauseRollout: {
+    change: ({ gradual }) => ({ op: 'pauseRollout', ref: gradual.running }),
+    asks: own('changeRollout'),
+    undoAsks: [],
+  },
+  resumeRollout: {
+    change: ({ gradual }) => ({ op: 'resumeRollout', ref: gradual.paused }),
+    asks: own('changeRollout'),
+    undoAsks: [],
+  },
+  advanceRollout: {
+    change: ({ gradual }) => ({ op: 'advanceRollout', ref: gradual.running }),
+    asks: own('changeRollout'),
+    undoAsks: own('updateStrategy'),
+  },
+  stopRollout: {
+    change: ({ gradual }) => ({ op: 'stopRollout', ref: gradual.running, input: { rollback: true } }),
+    asks: own('changeRollout'),
+    undoAsks: own('updateStrategy'),
+  },
   setVariants: {
     change: () => ({ op: 'setVariants', ref: FLAG, input: [{ name: 'blue' }] }),
     asks: own('setVariants'),
@@ -293,7 +334,10 @@ describe.each(OPERATIONS)('%s in a set', (op) => {
   });
 });
 
-describe.each(OPERATIONS.filter((op) => op !== 'disable'))('the undo of %s', (op) => {
+/** Nothing is left to undo in this state, or the undo is refused with a sentence. */
+const WITHOUT_UNDO: readonly ChangeOperationName[] = ['disable', 'pauseRollout', 'resumeRollout'];
+
+describe.each(OPERATIONS.filter((op) => !WITHOUT_UNDO.includes(op)))('the undo of %s', (op) => {
   const { change, undoAsks } = CASES[op];
 
   it('needs its own action and those of the opposite changes, and is refused without any of them', async () => {
@@ -525,7 +569,7 @@ describe('a caller without permission', () => {
       world.allow((_, project) => project !== refused);
       await apply({ changes }).expect(403);
       await request(world.app).post(`${CHANGES}/plan`).send({ changes }).expect(403);
-      await request(world.app).post('/api/admin/proposals').send({ changes, reason: 'New' }).expect(403);
+      await request(world.app).post('/api/admin/change-requests').send({ changes }).expect(403);
     }
     world.allow((_, project) => projects.includes(project));
     await request(world.app).post(`${CHANGES}/plan`).send({ changes }).expect(200);

@@ -1,6 +1,7 @@
 import { MEMORY } from '../../../core/test/storage-kinds.js';
 import { toFetchHandler } from '../../src/adapters/fetch.js';
-import { type Method, takesBypass } from '../../src/api/route.js';
+import type { Method } from '../../src/api/route.js';
+import { takesBypass } from '../../src/api/writes.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
 import { ADMIN_ROUTES } from '../../src/routes/all-routes.js';
 import { type Adapter, USER_HEADER } from './adapters.js';
@@ -59,8 +60,8 @@ describe('the header X-Bypass-Approval', () => {
       [
         ...['createToken', 'rotateToken', 'updateToken', 'deleteToken'],
         ...['addMember', 'changeMemberRole', 'removeMember'],
-        ...['createProposal', 'approveProposal', 'rejectProposal', 'withdrawProposal', 'applyProposal'],
-        ...['cancelSchedule', 'deleteApplication', 'deleteNamedApplication', 'resetConsumer', 'deleteConsumer'],
+        ...['create', 'approve', 'reject', 'withdraw', 'apply'].map((what) => `${what}ChangeRequest`),
+        ...['deleteApplication', 'deleteNamedApplication', 'resetConsumer', 'deleteConsumer'],
         ...['planChanges', 'previewChanges', 'planUndo', 'previewUndo', 'explainFlags', 'searchEvents'],
         ...['validateFlagName', 'validateSegmentName', 'validateConstraint'],
       ].toSorted(),
@@ -80,7 +81,7 @@ describe('the header X-Bypass-Approval', () => {
 
   it.each(BYPASSING)('has no other effect on %s if no approval is missing', async (_action, route, row) => {
     await start(row);
-    if (Object.keys((await host.flags.getApprovalPolicy()).environments).length > 0) return;
+    if (Object.keys((await host.flags.approvalPolicy.get()).environments).length > 0) return;
     const { items } = await host.flags.listEvents({ limit: 1 });
     expect((await sendAs('Grace', row, 'INC-42')).status).toBe(route.status);
     const after = items[0]?.position;
@@ -94,7 +95,7 @@ describe('the header X-Bypass-Approval', () => {
 
   it.each(BYPASSING)('is the origin of what %s does without the approval', async (_action, route, row) => {
     await start(row);
-    await host.flags.setApprovalPolicy(POLICY);
+    await host.flags.approvalPolicy.set(POLICY);
     const last = async () => (await host.flags.listEvents({ limit: 1 })).items[0];
     const before = await last();
     const refused = await sendAs('Grace', row);

@@ -32,8 +32,8 @@ export async function startContractHost(adapter: Adapter, { open }: StorageKind)
     now: () => new Date(NOW),
     newId: () => strategyId(++strategies),
     isUser: (userId) => userId !== STRANGER,
-    // The rows carry schedules out by `runDue`.
-    runSchedules: 'elsewhere',
+    // The rows call `runDue`.
+    due: { run: 'elsewhere' },
     // Records evaluations at the end, not during a comparison.
     usage: { interval: 0 },
   });

@@ -16,7 +16,10 @@ const ELSEWHERE = new Map<string, string>([
   ['storage_unavailable', 'needs a storage that is away: the tests of faults take one away'],
   ['outcome_unknown', 'needs a database that dies in the middle of a commit: the tests of @flags/postgres kill one'],
   ['too_much_contention', 'needs writers that win every race: the tests of the engine have them'],
-  ['schedules_disabled', 'needs the option runSchedules: false: schedules.test.ts of the HTTP API has it'],
+  [
+    'due_disabled',
+    'needs the option due.run: false: change-requests.test.ts and rollouts.test.ts of the HTTP API have it',
+  ],
   ['overloaded', 'needs several requests at once: gate.test.ts of the HTTP API has them'],
 ]);
 
@@ -32,7 +35,7 @@ const UNSCOPED = [
   'streamRefetches',
 ];
 
-/** What was there when it was proposed, and is missing now: only an engine with other options does not know it. */
+/** What was there when it was requested, and is missing now: only an engine with other options does not know it. */
 const OF_OTHER_OPTIONS = ['environment_not_found', 'role_not_found', 'user_not_found'];
 
 /** Their responses do not end: the tests of streaming cover them. */
@@ -64,7 +67,7 @@ describe('the table', () => {
     const documented = [...possibleErrors(route, 'token').values()].flat();
     const brought = ROWS.filter(({ endpoint }) => actionOf(endpoint) === action).map(({ expect }) => expect.code);
     const unscoped = UNSCOPED.includes(action) ? ['environment_not_found'] : [];
-    const ofOptions = ['approveProposal', 'applyProposal'].includes(action) ? OF_OTHER_OPTIONS : [];
+    const ofOptions = ['approveChangeRequest', 'applyChangeRequest'].includes(action) ? OF_OTHER_OPTIONS : [];
     const missing = documented.filter(
       (code) => ![...brought, ...unscoped, ...ofOptions].includes(code) && !ELSEWHERE.has(code),
     );

@@ -11,10 +11,9 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     events: await flags.listEvents({ limit: 1000 }),
     counts: await flags.countEvaluations(),
     usage: (await flags.listSeenFlags()).items,
-    schedules: (await flags.listSchedules()).items,
-    rollouts: (await flags.listRollouts()).items,
-    proposals: (await flags.listProposals()).items,
-    approvalPolicy: await flags.getApprovalPolicy(),
+    changeRequests: (await flags.changeRequests.list()).items,
+    rollouts: (await flags.rollouts.list()).items,
+    approvalPolicy: await flags.approvalPolicy.get(),
     applications: (await flags.listApplications()).items,
     consumers: (await flags.listConsumers()).items.map(({ name, position }) => ({ name, position })),
   };

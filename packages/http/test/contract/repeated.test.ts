@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { extent } from '../../../../test/extent.js';
 import { MEMORY, SQLITE } from '../../../core/test/storage-kinds.js';
-import { ID_HEADER, isRepeatable } from '../../src/api/route.js';
+import { ID_HEADER } from '../../src/api/route.js';
+import { isRepeatable } from '../../src/api/writes.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { FETCH_ADAPTER } from './adapters.js';
 import { startContractHost } from './contract-host.js';

@@ -68,4 +68,4 @@ export const reported: Step = inOrder(
 );
 
 /** What clients of production see needs approval, unless flags only go off. */
-export const protecting: Step = (flags) => flags.setApprovalPolicy({ environments: { production: { required: 1 } } });
+export const protecting: Step = (flags) => flags.approvalPolicy.set({ environments: { production: { required: 1 } } });

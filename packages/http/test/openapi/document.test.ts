@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { extent } from '../../../../test/extent.js';
-import { isLogged, isRepeatable, takesBypass } from '../../src/api/route.js';
+import { isLogged, isRepeatable, takesBypass } from '../../src/api/writes.js';
 import { ERROR_KINDS } from '../../src/messages/errors.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';

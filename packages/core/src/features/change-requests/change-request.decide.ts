@@ -193,7 +193,8 @@ function stateBefore({ id, state, at }: RequestState) {
 
 /** The project of an event has no room for several. */
 function tell<State extends ChangeRequestStatus>(request: RequestState, state: State) {
-  const { id, author, flags, environments, at, projects } = request;
+  const { id, author, changes, flags, environments, at, projects } = request;
+  const ops = [...new Set(changes.map((change) => `${Object(change).op}`))].slice(0, FLAGS_IN_EVENTS);
   const about = { flags: flags.slice(0, FLAGS_IN_EVENTS), flagCount: flags.length, environments };
-  return { id, state, author: author.name, ...about, at, ...(projects.length > 1 && { projects }) };
+  return { id, state, author: author.name, ops, ...about, at, ...(projects.length > 1 && { projects }) };
 }

@@ -9,7 +9,7 @@ function toSummary({ v: _v, changes: _changes, hash: _hash, contents: _contents,
 }
 
 /** What a request is about does not change. */
-const UNCHANGED = ['projects', 'flags', 'flagCount', 'environments', 'author'];
+const UNCHANGED = ['projects', 'flags', 'flagCount', 'environments', 'author', 'ops'];
 
 function requestParts(event: RequestEvent): readonly ChangedPart[] {
   return memberParts(event, (name) => !UNCHANGED.includes(name));

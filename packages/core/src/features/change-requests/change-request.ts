@@ -131,15 +131,17 @@ export interface RequestState extends RequestSummary {
   readonly contents?: Readonly<Record<string, string>>;
 }
 
-/** Flags that an event names. */
+/** Flags that an event names, and operations. */
 export const FLAGS_IN_EVENTS = 10;
 
-/** What every event of a request tells. It never tells the changes, nor the ids of people. */
+/** What every event of a request tells. It never tells the inputs of the changes, nor the ids of people. */
 interface Told<State extends ChangeRequestStatus> {
   readonly id: string;
   readonly state: State;
   /** The name of the author. */
   readonly author: string;
+  /** The operations of the changes, each once: at most ten. */
+  readonly ops: readonly string[];
   /** At most ten: `flagCount` is the number of all. */
   readonly flags: readonly FlagRef[];
   readonly flagCount: number;

@@ -54,7 +54,10 @@ async function findReadable(
 }
 
 /** The refusals of the changes of a request. */
-const REFUSALS: readonly ErrorCode[] = [...CHANGE_ERRORS, ...UNDO_ERRORS, 'change_set_not_found', 'undo_conflict'];
+const REFUSALS: readonly ErrorCode[] = [...CHANGE_ERRORS, ...UNDO_ERRORS, 'undo_conflict'];
+
+/** The default project stays protected, and only a flag itself makes a cycle: such changes cannot even be requested. */
+const LATER_REFUSALS = REFUSALS.filter((code) => code !== 'project_protected' && code !== 'dependency_cycle');
 
 interface Decision {
   readonly path: 'approve' | 'reject' | 'withdraw' | 'apply';
@@ -74,7 +77,7 @@ const DECISIONS: readonly Decision[] = [
     row: {
       summary: 'Approve the effect that a request had when the caller read it, as somebody else than its author',
       body: { schema: ({ changeRequestApproval }) => changeRequestApproval, required: true, checkedBy: 'core' },
-      errors: ['own_change_request', 'effect_changed', ...REFUSALS],
+      errors: ['own_change_request', 'effect_changed', ...LATER_REFUSALS],
       heavy: 'change',
     },
     decide: ({ changeRequests }, ref, { body, context }) =>
@@ -98,7 +101,7 @@ const DECISIONS: readonly Decision[] = [
     row: {
       summary: 'Apply a request as one change set: now, or by itself at a time, which replaces an earlier one',
       body: { schema: ({ changeRequestTime }) => changeRequestTime, required: false, checkedBy: 'core' },
-      errors: ['approval_required', ...REFUSALS],
+      errors: ['approval_required', ...LATER_REFUSALS],
       heavy: 'change',
     },
     decide: ({ changeRequests }, ref, { body, context }) =>
@@ -115,9 +118,10 @@ function decisionRoute({ path, permission, row, decide }: Decision): Route {
     errors: [...(row.errors ?? []), 'change_request_not_open'],
     changes: 'changeRequest',
     async handle({ params, ...request }: RouteRequest<'changeRequestId'>) {
-      const { id: changeRequest } = await findReadable(request, params.changeRequestId, permission);
-      const { flags } = createAsking(request, { action: permission });
-      return revised(await decide(flags, { changeRequest }, request), requestToWire);
+      const { id: changeRequest, changes } = await findReadable(request, params.changeRequestId, permission);
+      const asking = createAsking(request, { action: permission });
+      if (path === 'apply') await askForChanges(asking, changes);
+      return revised(await decide(asking.flags, { changeRequest }, request), requestToWire);
     },
   });
 }
@@ -143,7 +147,7 @@ export const changeRequestRoutes: readonly Route[] = [
     status: 201,
     body: { schema: newRequestSchema, checkedBy: 'core' },
     reply: requestSchema,
-    errors: [...REFUSALS, 'change_request_not_found', 'change_request_not_open'],
+    errors: [...REFUSALS, 'change_set_not_found', 'change_request_not_found', 'change_request_not_open'],
     heavy: 'change',
     isLight: ({ body }) => hasAtMost(FEW_CHANGES, body),
     changes: 'changeRequest',

@@ -8,8 +8,8 @@ import { ROLLOUT, ROLLOUTS } from '../../routes/paths.js';
 import { boolean } from '../../wire/schema.js';
 import { endedRolloutSchema, rolloutSchema, rolloutToWire as toWire } from './wire.js';
 
-/** What changes a rollout without needing an approval. */
-const FREE: readonly ErrorCode[] = ['approval_required'];
+/** An archived flag has no rollout, and what neither starts nor hurries one needs no approval. */
+const NEVER: readonly ErrorCode[] = ['flag_archived', 'approval_required'];
 
 /** Percentages that change in steps. */
 export const rolloutRoutes: readonly Route[] = [
@@ -43,7 +43,7 @@ export const rolloutRoutes: readonly Route[] = [
     query: [parameter('rollback', 'Restore the percentage from before the start. Default: false.', boolean)],
     reply: endedRolloutSchema,
     errors: ['rollout_not_found'],
-    never: FREE,
+    never: NEVER,
     changes: 'flag',
     handle: ({ flags, ref, query, context }) =>
       changing(flags, 'stopRollout', { ref, input: unchecked(query), context, toWire }),
@@ -53,7 +53,7 @@ export const rolloutRoutes: readonly Route[] = [
     summary: 'Pause a rollout, whose hold runs on',
     reply: rolloutSchema,
     errors: ['rollout_not_found'],
-    never: FREE,
+    never: NEVER,
     changes: 'flag',
     handle: ({ flags, ref, context }) => changing(flags, 'pauseRollout', { ref, context, toWire }),
   }),
@@ -62,7 +62,7 @@ export const rolloutRoutes: readonly Route[] = [
     summary: 'Resume a paused rollout',
     reply: rolloutSchema,
     errors: ['rollout_not_found'],
-    never: FREE,
+    never: NEVER,
     changes: 'flag',
     handle: ({ flags, ref, context }) => changing(flags, 'resumeRollout', { ref, context, toWire }),
   }),
@@ -72,6 +72,7 @@ export const rolloutRoutes: readonly Route[] = [
     body: { schema: ({ rolloutAdvance }) => rolloutAdvance, required: false, checkedBy: 'core' },
     reply: { anyOf: [rolloutSchema, endedRolloutSchema] },
     errors: ['rollout_not_found'],
+    never: ['flag_archived'],
     changes: 'flag',
     handle: ({ flags, ref, body, context }) =>
       changing(flags, 'advanceRollout', { ref, input: unchecked(body ?? {}), context, toWire }),

@@ -1,6 +1,9 @@
 import type { Row } from '../row.js';
 import { archiveRows } from './archive.js';
 import { bulkRows } from './bulk.js';
+import { decisionRows } from './change-request-decisions.js';
+import { requestRefusals } from './change-request-refusals.js';
+import { changeRequestRows } from './change-requests.js';
 import { changeRows } from './changes.js';
 import { clientRows } from './client.js';
 import { clientReadingRows } from './client-reading.js';
@@ -20,11 +23,7 @@ import { ofrepRows } from './ofrep.js';
 import { pageRows } from './pages.js';
 import { playgroundRows } from './playground.js';
 import { projectRows } from './projects.js';
-import { proposalDecisionRows } from './proposal-decisions.js';
-import { proposalRefusals } from './proposal-refusals.js';
-import { proposalRows } from './proposals.js';
 import { rolloutRows } from './rollouts.js';
-import { scheduleRows } from './schedules.js';
 import { segmentRows } from './segments.js';
 import { strategyRows } from './strategies.js';
 import { switchingRows } from './switching.js';
@@ -60,11 +59,10 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...toolRows,
   ...eventRows,
   ...consumerRows,
-  ...scheduleRows,
   ...rolloutRows,
-  ...proposalRows,
-  ...proposalDecisionRows,
-  ...proposalRefusals,
+  ...changeRequestRows,
+  ...decisionRows,
+  ...requestRefusals,
   ...changeRows,
   ...definitionRows,
   ...pageRows,

@@ -38,6 +38,12 @@ const usedSegment = inOrder(checkout, segment, (flags) =>
   flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] }),
 );
 const PAYMENTS = { ...DEFAULT, flag: 'payments' };
+const START = {
+  op: 'startRollout',
+  ref: { ...PRODUCTION, strategy: strategyId(1) },
+  input: { steps: [{ percentage: 50 }] },
+} as const;
+const rolling = inOrder(enabled, (flags) => flags.rollouts.start(START.ref, START.input));
 
 /** Every refusal that a change can meet: its status, a change, and the state. */
 const REFUSALS: readonly (readonly [code: PossibleCode, status: number, change: unknown, given?: Step])[] = [
@@ -71,6 +77,9 @@ const REFUSALS: readonly (readonly [code: PossibleCode, status: number, change: 
   ['project_not_empty', 409, { op: 'deleteProject', ref: { project: 'shop' } }, shop],
   ['environment_has_no_strategies', 409, ENABLE, checkout],
   ['last_owner', 400, { op: 'removeMember', ref: DEFAULT, input: { userId: 1, roleId: 4 } }, owned],
+  ['environment_disabled', 409, START, withStrategy],
+  ['rollout_exists', 409, START, rolling],
+  ['rollout_not_found', 404, { op: 'pauseRollout', ref: START.ref }, enabled],
   ['revision_mismatch', 412, { ...ENABLE, ifRevision: 99 }, withStrategy],
 ];
 
@@ -87,8 +96,7 @@ const TARGETS: readonly Target[] = [
   { endpoint: 'applyChanges', path: CHANGES },
   { endpoint: 'planChanges', path: `${CHANGES}/plan` },
   { endpoint: 'previewChanges', path: `${CHANGES}/preview`, rest: QUESTION },
-  { endpoint: 'createSchedule', path: '/api/admin/schedules', rest: { at: LATER } },
-  { endpoint: 'createProposal', path: '/api/admin/proposals', rest: { reason: 'Launch' } },
+  { endpoint: 'createChangeRequest', path: '/api/admin/change-requests', rest: { at: LATER } },
 ];
 
 const refusals: readonly Row[] = TARGETS.flatMap(({ endpoint, path, rest }) => [
@@ -287,7 +295,35 @@ const planning: readonly Row[] = [
         ],
         effects: [{ ...PRODUCTION, before: 'off', after: 'on' }],
         hiddenEffects: 0,
+        approval: null,
       },
+    },
+  },
+  {
+    endpoint: 'planChanges',
+    name: 'shows the approval that the changes need',
+    given: inOrder(withStrategy, protecting),
+    request: { method: 'POST', path: `${CHANGES}/plan`, body: { changes: [ENABLE] } },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: expect.objectContaining({ approval: { required: 1, environments: ['production'] } }),
+    },
+  },
+  {
+    endpoint: 'planUndo',
+    name: 'shows the approval that the undo needs',
+    given: inOrder(
+      withStrategy,
+      (flags) => flags.enable(PRODUCTION),
+      (flags) => flags.apply([{ ...ENABLE, op: 'disable' }], { id: ID }),
+      protecting,
+    ),
+    request: { method: 'POST', path: `${CHANGES}/${ID}/undo/plan` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: expect.objectContaining({ approval: { required: 1, environments: ['production'] } }),
     },
   },
   {
@@ -470,6 +506,7 @@ const undoing: readonly Row[] = [
         ],
         effects: [{ ...PRODUCTION, before: 'on', after: 'off' }],
         hiddenEffects: 0,
+        approval: null,
       },
     },
   },

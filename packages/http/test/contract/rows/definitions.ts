@@ -10,7 +10,9 @@ import {
   owned,
   PRODUCTION,
   protecting,
+  ROLLOUT,
   shop,
+  strategyId,
   withStrategy,
 } from '../states.js';
 
@@ -116,6 +118,7 @@ export const definitionRows: readonly Row[] = [
         dryRun: false,
         changeSet: { id: expect.any(String), at: NOW },
         differences: ['tools', '1', 'checkout'].map((id) => expect.objectContaining({ id })),
+        rollouts: [],
       },
       afterwards: async (flags) => {
         expect((await flags.getFlag({ project: 'tools', flag: 'checkout' })).environments[1]?.enabled).toBe(true);
@@ -127,7 +130,7 @@ export const definitionRows: readonly Row[] = [
     name: 'commits nothing where nothing differs',
     given: (flags) => flags.importDefinitions(definitions),
     request: { method: 'POST', path: IMPORT, body: { definitions, prune: true } },
-    expect: { status: 200, unchanged: true, body: { dryRun: false, changeSet: null, differences: [] } },
+    expect: { status: 200, unchanged: true, body: { dryRun: false, changeSet: null, differences: [], rollouts: [] } },
   },
   {
     endpoint: 'importDefinitions',
@@ -155,8 +158,10 @@ export const definitionRows: readonly Row[] = [
             ],
           },
         ],
+        rollouts: [],
         effects: [],
         hiddenEffects: 0,
+        approval: null,
       },
     },
   },
@@ -175,6 +180,34 @@ export const definitionRows: readonly Row[] = [
       body: expect.objectContaining({
         effects: [{ ...PRODUCTION, before: 'on', after: 'absent' }],
         hiddenEffects: 0,
+      }),
+    },
+  },
+  {
+    endpoint: 'importDefinitions',
+    name: 'shows in a dry run the approval that it needs, and the strategies whose percentage it leaves alone',
+    given: inOrder(
+      enabled,
+      (flags) => flags.rollouts.start({ ...PRODUCTION, strategy: strategyId(1) }, { steps: [{ percentage: 60 }] }),
+      protecting,
+    ),
+    request: {
+      method: 'POST',
+      path: IMPORT,
+      body: {
+        definitions: ofFlags({
+          name: 'checkout',
+          environments: { production: { enabled: true, strategies: [ROLLOUT, { name: 'default' }] } },
+        }),
+        dryRun: true,
+      },
+    },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: expect.objectContaining({
+        rollouts: [{ ...PRODUCTION, strategy: strategyId(1) }],
+        approval: { required: 1, environments: ['production'] },
       }),
     },
   },

@@ -1,12 +1,13 @@
 import type { Flags } from '@flags/core';
-import { ID_HEADER, isRepeatable, mayNeedApproval, type Route } from '../../../src/api/route.js';
+import { ID_HEADER, type Route } from '../../../src/api/route.js';
+import { isRepeatable, mayNeedApproval } from '../../../src/api/writes.js';
 import type { PossibleCode } from '../../../src/openapi/responses.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import { USER_HEADER } from '../adapters.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
 import { actionOf } from '../endpoints.js';
 import { type Expectation, inOrder, type Row, type RowRequest, type Step } from '../row.js';
-import { DEFAULT, NOW, PRODUCTION, strategyId } from '../states.js';
+import { DEFAULT } from '../states.js';
 import { WRITTEN_ROWS } from './all-rows.js';
 
 const TAKEN = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a99';
@@ -98,7 +99,7 @@ async function makeVisible(flags: Flags, isOn: boolean): Promise<void> {
 
 async function protectEverything(flags: Flags): Promise<void> {
   const environments = flags.settings.environments.map(({ name }) => [name, { required: 1 }] as const);
-  await flags.setApprovalPolicy({ environments: Object.fromEntries(environments) });
+  await flags.approvalPolicy.set({ environments: Object.fromEntries(environments) });
 }
 
 function takenId({ action }: Route, { given, request: { body } }: Row, variation: Variation): Row {
@@ -109,19 +110,10 @@ function takenId({ action }: Route, { given, request: { body } }: Row, variation
     status: 409,
     code: 'id_taken',
   });
-  const at = new Date(Date.parse(NOW) + 60_000).toISOString();
-  const taken: Step = (flags) => {
-    if (action === 'createSchedule') {
-      return flags.createSchedule([{ op: 'createFlag', ref: DEFAULT, input: { name: 'taken' } }], { id, at });
-    }
-    const ref = { ...PRODUCTION, strategy: strategyId(1) };
-    if (action === 'createProposal') {
-      const changes = [{ op: 'createFlag', ref: DEFAULT, input: { name: 'taken' } }] as const;
-      return flags.createProposal({ changes }, { id, reason: 'Taken' });
-    }
-    if (action === 'startRollout') return flags.startRollout(ref, { steps: [{ rollout: 1 }] }, { id });
-    return flags.createFlag(DEFAULT, { name: 'taken' }, { id });
-  };
+  const taken: Step = (flags) =>
+    action === 'createChangeRequest'
+      ? flags.changeRequests.create([{ op: 'createFlag', ref: DEFAULT, input: { name: 'taken' } }], { id })
+      : flags.createFlag(DEFAULT, { name: 'taken' }, { id });
   return { ...refused, given: given ? inOrder(given, taken) : taken };
 }
 

@@ -147,6 +147,7 @@ export const eventRows: readonly Row[] = [
           { id: 5, name: 'member' },
         ],
         strategies: expect.arrayContaining([{ name: 'default', description: 'On for everybody.', parameters: [] }]),
+        acceptsTimes: true,
       },
     },
   },

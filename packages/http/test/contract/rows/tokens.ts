@@ -17,6 +17,7 @@ const ADMIN = {
   createdAt: NOW,
   expiresAt: null,
   lastUsedAt: null,
+  createdBy: null,
 };
 
 function refused(name: string, body: unknown, expected: Row['expect']): Row {
