@@ -78,6 +78,17 @@ afterAll(directory.remove);
       return { outcomes, found };
     }
 
+    /** As {@link createDespite}, with all flags in one commit: on a busy machine a second one may take the last of them. */
+    async function createTogetherDespite(fault: DiskFault, names: readonly string[]) {
+      for (;;) {
+        const result = await createDespite(fault, names);
+        if (new Set(Object.values(result.outcomes)).size === 1) return result;
+        await kill(child);
+        for (const end of FILES) rmSync(path + end, { force: true });
+        await startCreator('wal');
+      }
+    }
+
     async function createAgain(names: readonly string[]): Promise<void> {
       const answer = nextMessage(child);
       child.send(names);
@@ -86,13 +97,13 @@ afterAll(directory.remove);
     }
 
     it.each(EACH)('reports an unknown outcome while no flush works: %j', async (names) => {
-      const { outcomes } = await createDespite({ ...COMMIT, call: 'flush' }, names);
+      const { outcomes } = await createTogetherDespite({ ...COMMIT, call: 'flush' }, names);
       expect(outcomes).toEqual(all(names, 'outcome_unknown'));
       await createAgain(names);
     });
 
     it.each(EACH)('reports an unknown outcome when nothing works, and a crash keeps the flags: %j', async (names) => {
-      const { outcomes, found } = await createDespite({ ...COMMIT, call: 'all' }, names);
+      const { outcomes, found } = await createTogetherDespite({ ...COMMIT, call: 'all' }, names);
       expect([outcomes, found]).toEqual([all(names, 'outcome_unknown'), names]);
       await createAgain(names);
     });
@@ -100,7 +111,7 @@ afterAll(directory.remove);
     it.each(EACH)(
       'reports an unknown outcome after one failed flush; the next commit overwrites what a crash would keep: %j',
       async (names) => {
-        const { outcomes, found } = await createDespite({ ...COMMIT, call: 'flush', times: 1 }, names);
+        const { outcomes, found } = await createTogetherDespite({ ...COMMIT, call: 'flush', times: 1 }, names);
         expect([outcomes, found]).toEqual([all(names, 'outcome_unknown'), names]);
         await createAgain(['next']);
         expect(await flagsAfterCrash(path)).toEqual(['next']);
