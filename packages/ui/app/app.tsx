@@ -7,14 +7,14 @@ import { ADMINISTRATION, path } from './router.js';
 import { AdministrationScreen } from './screens/administration/administration.js';
 import { ApplicationScreen } from './screens/applications/application.js';
 import { ApplicationsScreen } from './screens/applications/applications.js';
+import { ChangesScreen } from './screens/changes/changes.js';
+import { RequestScreen } from './screens/changes/request.js';
 import { ChangeSetScreen, EventsScreen } from './screens/events/events.js';
 import { EditorScreen } from './screens/flag/editor.js';
 import { FlagScreen } from './screens/flag/flag.js';
 import { FlagByName } from './screens/flag/flag-by-name.js';
 import { FlagsScreen } from './screens/flags/flags.js';
 import { MembersScreen } from './screens/projects/members.js';
-import { ProposalScreen } from './screens/schedules/proposal.js';
-import { ScheduleScreen, SchedulesScreen } from './screens/schedules/schedules.js';
 import { SegmentScreen } from './screens/segments/segment.js';
 import { NewSegmentScreen, SegmentEditorScreen } from './screens/segments/segment-editor.js';
 import { SegmentsScreen } from './screens/segments/segments.js';
@@ -49,11 +49,8 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   if (first === 'events' && third === undefined) {
     return second === undefined ? <EventsScreen project={undefined} /> : <ChangeSetScreen id={second} />;
   }
-  if (first === 'schedules' && third === undefined) {
-    return second === undefined ? <SchedulesScreen project={undefined} /> : <ScheduleScreen key={second} id={second} />;
-  }
-  if (first === 'proposals' && third === undefined) {
-    return second === undefined ? <SchedulesScreen project={undefined} /> : <ProposalScreen key={second} id={second} />;
+  if (first === 'changes' && third === undefined) {
+    return second === undefined ? <ChangesScreen project={undefined} /> : <RequestScreen key={second} id={second} />;
   }
   if (first === 'applications' && third === undefined) {
     return second === undefined ? <ApplicationsScreen /> : <ApplicationScreen key={second} name={second} />;
@@ -66,7 +63,7 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   if (third === undefined) return <ProjectRoute key={second} project={second} />;
   if (third === 'members' && fourth === undefined) return <MembersScreen key={second} project={second} />;
   if (third === 'events' && fourth === undefined) return <EventsScreen key={second} project={second} />;
-  if (third === 'schedules' && fourth === undefined) return <SchedulesScreen key={second} project={second} />;
+  if (third === 'changes' && fourth === undefined) return <ChangesScreen key={second} project={second} />;
   if (third !== 'flags' || fourth === undefined) return <NotFound />;
   if (fifth === undefined) return <FlagScreen key={fourth} project={second} flag={fourth} />;
   return <EditorScreen key={`${fourth} ${fifth}`} project={second} flag={fourth} environment={fifth} />;

@@ -26,7 +26,7 @@ export function currentProject(): string {
 }
 
 /** The screens of a project that also show all projects, beside the flags. */
-const LISTS = ['events', 'schedules'];
+const LISTS = ['events', 'changes'];
 
 /** The screen of {@link LISTS} that the address shows; undefined: another screen. */
 export function currentList(): string | undefined {
@@ -52,7 +52,7 @@ export function hrefIn(project: string): string {
   return href([first], { project: project === DEFAULT_PROJECT ? undefined : project });
 }
 
-/** Whether the address shows all projects at once: their flags, events or schedules. */
+/** Whether the address shows all projects at once: their flags, events or changes. */
 export function isAllProjects(): boolean {
   const [first = '', ...rest] = path.value;
   return rest.length === 0 && ['projects', ...LISTS].includes(first);

@@ -1,11 +1,5 @@
-import {
-  describeCondition,
-  describeReason,
-  type NeededApprovals,
-  strategyName,
-  strategyTitle,
-} from '@flags/core/admin';
-import type { Answer, Bucket, EvaluatedVariant, Explained, Strategy, WireEvent } from './api/types.js';
+import { describeCondition, describeReason, strategyName, strategyTitle } from '@flags/core/admin';
+import type { Answer, Bucket, EvaluatedVariant, Explained, Plan, Strategy, WireEvent } from './api/types.js';
 import { findSegmentName, segmentName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
@@ -23,7 +17,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 }
 
 /** Says who must approve a change: "production needs approval: 2 other people must approve it." */
-export function approvalText({ environments, required }: NeededApprovals): string {
+export function approvalText({ environments, required }: NonNullable<Plan['approval']>): string {
   const where = environments.length === 0 ? 'This' : environments.join(' and ');
   const verb = environments.length > 1 ? 'need' : 'needs';
   return `${where} ${verb} approval: ${plural(required, 'other person', 'other people')} must approve the change before it is applied.`;
@@ -104,15 +98,14 @@ export const EVENTS: Readonly<Record<WireEvent['type'], string>> = {
   'api-token-created': 'created a token',
   'api-token-updated': 'changed when a token expires',
   'api-token-deleted': 'deleted a token',
-  'schedule-created': 'made a schedule',
-  'schedule-ended': 'ended a schedule',
   'rollout-started': 'started a rollout',
   'rollout-stepped': 'took a step of a rollout',
-  'rollout-updated': 'changed a rollout',
+  'rollout-paused': 'paused a rollout',
+  'rollout-resumed': 'resumed a rollout',
   'rollout-ended': 'ended a rollout',
-  'proposal-created': 'made a proposal',
-  'proposal-decided': 'decided on a proposal',
-  'proposal-ended': 'ended a proposal',
+  'change-request-created': 'requested a change',
+  'change-request-decided': 'decided on a change request',
+  'change-request-ended': 'ended a change request',
   'approval-policy-updated': 'changed which environments need approval',
 };
 

@@ -6,7 +6,7 @@ import { createFlagsRouter } from '@flags/express';
 import { closeSharedBrowser, connectBrowser, disconnectBrowser, startSharedBrowser } from '@flags/test-browser';
 import { createFlagsUi } from '@flags/ui';
 import express from 'express';
-import { addProposals, createShop, startConsumers } from './shop.mjs';
+import { addApprovals, createShop, startConsumers } from './shop.mjs';
 
 const IMAGES = join(dirname(fileURLToPath(import.meta.url)), '../../../docs/images');
 
@@ -49,29 +49,27 @@ for (const colorScheme of SCHEMES) {
   await tab.getByRole('button', { name: 'Review changes' }).click();
   await tab.getByRole('dialog').getByText('become on').waitFor();
   await take(tab, `review-${colorScheme}`);
-  await tab.goto(`${page}/schedules`);
-  await tab.getByText('What changes').first().click();
-  await tab.locator('.differences').waitFor();
-  await tab.evaluate(() => scrollTo(0, 0));
-  await take(tab, `schedules-${colorScheme}`);
   await tab.goto(`${page}/flags/recommendations`);
   await tab.getByRole('list', { name: 'Steps of the rollout of recommendations' }).waitFor();
   await take(tab, `rollout-${colorScheme}`);
+  await tab.getByRole('switch', { name: 'recommendations in production' }).click();
+  await tab.getByRole('dialog').getByText('This ends the rollout').waitFor();
+  await tab.getByRole('dialog').getByText('become off').waitFor();
+  await take(tab, `review-ends-rollout-${colorScheme}`);
   await context.close();
 }
-const proposal = await addProposals(flags);
+const request = await addApprovals(flags);
 for (const colorScheme of SCHEMES) {
   const { context, tab } = await open(colorScheme);
-  await tab.goto(`${page}/flags/express-delivery`);
-  await tab.getByRole('link', { name: 'Edit production' }).click();
-  await tab.getByLabel('Rollout of strategy 1 in percent').fill('80');
-  await tab.getByRole('button', { name: 'Review changes' }).click();
+  await tab.goto(`${page}/changes`);
+  await tab.getByRole('list', { name: 'Steps of the rollout of recommendations' }).waitFor();
+  await tab.getByRole('link', { name: 'Roll out in steps: search-v2 in production', exact: true }).waitFor();
+  await take(tab, `changes-${colorScheme}`);
+  await tab.goto(`${page.replace('projects/default', 'changes')}/${request}`);
+  await tab.getByText('become on').waitFor();
+  await tab.getByRole('button', { name: /^Approve/ }).click();
   await tab.getByRole('dialog').getByText('become on').waitFor();
-  await tab.getByLabel('Reason').fill('Enough couriers');
-  await take(tab, `propose-${colorScheme}`);
-  await tab.goto(`${page.replace('projects/default', 'proposals')}/${proposal}`);
-  await tab.locator('.differences').waitFor();
-  await take(tab, `proposal-${colorScheme}`);
+  await take(tab, `approval-${colorScheme}`);
   await context.close();
 }
 // At the end, because every screen says that a consumer fails.

@@ -19,7 +19,7 @@ export async function createShop() {
   const flags = await createFlags({
     storage: memoryStorage(),
     now: () => new Date(clock),
-    runSchedules: 'elsewhere',
+    due: { run: 'elsewhere' },
     usage: { instance: 'shop-1' },
   });
   for (const [index, flag] of FLAGS.entries()) {
@@ -58,7 +58,7 @@ export async function createShop() {
     ],
     { actor: 'bob', reason: 'Step two is ready' },
   );
-  clock = await addSchedules(flags, (time) => {
+  clock = await addRequests(flags, (time) => {
     clock = time;
   });
   await reportUsage(flags, clock);
@@ -70,16 +70,16 @@ async function startRollout(flags, place) {
   const { environments } = await flags.getFlag(place);
   const [{ id: strategy }] = environments.find(({ name }) => name === place.environment).strategies;
   const steps = [
-    { rollout: 20, hold: 8 * HOUR },
-    { rollout: 40, hold: 48 * HOUR },
-    { rollout: 70, hold: null },
-    { rollout: 100 },
+    { percentage: 20, hold: 8 * HOUR },
+    { percentage: 40, hold: 48 * HOUR },
+    { percentage: 70, hold: null },
+    { percentage: 100 },
   ];
-  await flags.as('ada').startRollout({ ...place, strategy }, { steps }, { reason: 'Half of the shop by Friday' });
+  await flags.as('ada').rollouts.start({ ...place, strategy }, { steps }, { reason: 'Half of the shop by Friday' });
 }
 
-/** Schedules that were applied, have failed, and are pending. Returns the present time. */
-async function addSchedules(flags, setClock) {
+/** Requests that were applied, have failed, and wait for their time. Returns the present time. */
+async function addRequests(flags, setClock) {
   const now = Date.now();
   const at = (hours) => new Date(Math.ceil(now / HOUR) * HOUR + hours * HOUR).toISOString();
   const inProduction = (flag) => ({ project: 'default', flag, environment: 'production' });
@@ -88,8 +88,8 @@ async function addSchedules(flags, setClock) {
   const text = 'Search with suggestions, in all languages';
   await flags
     .as('ada')
-    .createSchedule([{ op: 'updateFlag', ref: search, input: { description: text } }], { at: at(-20) });
-  await flags.as('bob').createSchedule([{ op: 'disable', ref: inProduction('payment-provider-b') }], {
+    .changeRequests.create([{ op: 'updateFlag', ref: search, input: { description: text } }], { at: at(-20) });
+  await flags.as('bob').changeRequests.create([{ op: 'disable', ref: inProduction('payment-provider-b') }], {
     at: at(-9),
     ifUnchanged: true,
     reason: 'The first provider is back',
@@ -102,11 +102,11 @@ async function addSchedules(flags, setClock) {
     await flags.runDue();
   }
   setClock(now);
-  await flags.as('bob').createSchedule([{ op: 'disable', ref: inProduction('express-delivery') }], {
+  await flags.as('bob').changeRequests.create([{ op: 'disable', ref: inProduction('express-delivery') }], {
     at: at(14),
     reason: 'No couriers on Sunday',
   });
-  await flags.as('ada').createSchedule([{ op: 'disable', ref: inProduction('dark-mode') }], {
+  await flags.as('ada').changeRequests.create([{ op: 'disable', ref: inProduction('dark-mode') }], {
     at: at(62),
     ifUnchanged: true,
     reason: 'The old style sheet goes',
@@ -114,17 +114,18 @@ async function addSchedules(flags, setClock) {
   return now;
 }
 
-/** Two people must approve changes of production from now on. Returns the id of a proposal that one has approved. */
-export async function addProposals(flags) {
-  await flags.as('root').setApprovalPolicy({ environments: { production: { required: 2 } } });
+/** Two people must approve changes of production from now on. Returns the id of a request that one has approved. */
+export async function addApprovals(flags) {
+  await flags.as('root').approvalPolicy.set({ environments: { production: { required: 2 } } });
   const inProduction = { project: 'default', flag: 'search-v2', environment: 'production' };
   const { environments } = await flags.getFlag(inProduction);
   const [{ id: strategy }] = environments.find(({ name }) => name === 'production').strategies;
-  const parameters = { rollout: 50, stickiness: 'default', groupId: 'search-v2' };
-  const changes = [{ op: 'updateStrategy', ref: { ...inProduction, strategy }, input: { parameters } }];
+  const steps = [{ percentage: 10, hold: 24 * HOUR }, { percentage: 50, hold: 24 * HOUR }, { percentage: 100 }];
+  const changes = [{ op: 'startRollout', ref: { ...inProduction, strategy }, input: { steps, guarded: true } }];
   const reason = 'The new index answers in 40 ms, also at noon';
-  const { id } = await flags.as('bob').createProposal({ changes }, { reason });
-  await flags.as('grace').approveProposal({ proposal: id }, { reason: 'Seen on staging' });
+  const { id, effect } = await flags.as('bob').changeRequests.create(changes, { reason });
+  const seen = { reason: 'Seen on staging' };
+  await flags.as('grace').changeRequests.approve({ changeRequest: id }, { effect }, seen);
   return id;
 }
 

@@ -1,6 +1,6 @@
 import type { Change, FlagDetail } from '../app/api/types.js';
 import { asCurl, asTypeScript } from '../app/model/as-code.js';
-import { changesBetween } from '../app/model/flag-changes.js';
+import { changesBetween, editableFlag } from '../app/model/flag-changes.js';
 
 const before: FlagDetail = {
   name: 'checkout',
@@ -49,16 +49,49 @@ describe('the changes of an edit', () => {
     ]);
   });
 
-  it('replace a changed environment as a whole, in the order of the list', () => {
-    const added = { name: 'default', parameters: {}, constraints: [] };
-    expect(changesBetween(before, withProduction({ strategies: [added, strategy] }), 7)).toEqual([
+  const at = { project: 'default', flag: 'checkout', environment: 'production' };
+  const added = { name: 'default', parameters: {}, constraints: [] };
+
+  it('are those of what differs: added, changed and removed strategies', () => {
+    const changed = { ...strategy, title: 'Everybody' };
+    const { id: _id, ...input } = changed;
+    expect(changesBetween(before, withProduction({ strategies: [changed, added] }), 7)).toEqual([
+      { op: 'updateStrategy', ref: { ...at, strategy: 's1' }, input, ifRevision: 7 },
+      { op: 'addStrategy', ref: at, input: added },
+    ]);
+    // Without a strategy in between, the flag would be off.
+    expect(changesBetween(before, withProduction({ strategies: [added] }), 7)).toEqual([
+      { op: 'addStrategy', ref: at, input: added, ifRevision: 7 },
+      { op: 'removeStrategy', ref: { ...at, strategy: 's1' } },
+    ]);
+    expect(changesBetween(before, withProduction({ enabled: false, strategies: [changed] }), 7)).toEqual([
+      { op: 'disable', ref: at, ifRevision: 7 },
+      { op: 'updateStrategy', ref: { ...at, strategy: 's1' }, input },
+    ]);
+  });
+
+  it('replace an environment as a whole where the order changes, unless they keep it', () => {
+    const reordered = withProduction({ strategies: [added, strategy] });
+    expect(changesBetween(before, reordered, 7)).toEqual([
       {
         op: 'configureEnvironment',
-        ref: { project: 'default', flag: 'checkout', environment: 'production' },
+        ref: at,
         input: { enabled: true, strategies: [added, { ...strategy, sortOrder: undefined }] },
         ifRevision: 7,
       },
     ]);
+    expect(changesBetween(before, reordered, 7, { keepsOrder: true })).toEqual([
+      { op: 'addStrategy', ref: at, input: added, ifRevision: 7 },
+    ]);
+  });
+
+  it('never contain a rollout, whose progress is no part of an edit', () => {
+    const rollout = { steps: [], step: 0, since: '2026-01-01T00:00:00.000Z', state: 'running' };
+    const rolling = withProduction({ strategies: [{ ...strategy, rollout }] });
+    expect(editableFlag(rolling).environments).toEqual(before.environments);
+    expect(changesBetween(rolling, before, 7)).toEqual([]);
+    const reordered = withProduction({ strategies: [added, { ...strategy, rollout }] });
+    expect(JSON.stringify(changesBetween(rolling, reordered, 7))).not.toContain('running');
   });
 
   it('contain the revision once: the first change increments it', () => {
@@ -105,10 +138,10 @@ describe('the changes as code', () => {
     expect(made).toEqual(changes);
   });
 
-  it('are TypeScript that proposes the same changes', () => {
-    const code = asTypeScript({ method: 'createProposal', changes, options: { reason: 'Launch' } });
-    const flags = { createProposal: (...given: readonly unknown[]) => given };
+  it('are TypeScript that requests the same changes', () => {
+    const code = asTypeScript({ method: 'changeRequests.create', changes, options: { reason: 'Launch' } });
+    const flags = { changeRequests: { create: (...given: readonly unknown[]) => given } };
     const made = new Function('flags', `return ${code.replace('await ', '')}`)(flags);
-    expect(made).toEqual([{ changes }, { reason: 'Launch' }]);
+    expect(made).toEqual([changes, { reason: 'Launch' }]);
   });
 });

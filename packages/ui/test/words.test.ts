@@ -1,15 +1,17 @@
-import type { Explained, ListedSchedule, Proposal, Rollout } from '../app/api/types.js';
-import { refusalText } from '../app/model/refusal.js';
-import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage.js';
-import { type Way, waysOf } from '../app/model/ways.js';
+import type { Change, Explained, ListedChangeRequest } from '../app/api/types.js';
 import {
   describePolicy,
   missingApprovals,
-  proposalAdvice,
-  refusalOfProposal,
-} from '../app/parts/approval/proposal-words.js';
-import { scheduleAdvice } from '../app/parts/schedule/advice.js';
-import { holdText, rolloutAdvice } from '../app/parts/schedule/rollout-words.js';
+  refusalOfRequest,
+  requestAdvice,
+  requestTitle,
+  stateText,
+  subjectTitle,
+} from '../app/model/change-request.js';
+import { refusalText } from '../app/model/refusal.js';
+import { holdText, rolloutAdvice, type StrategyRollout, stepTimes } from '../app/model/rollout.js';
+import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage.js';
+import { type Way, waysOf } from '../app/model/ways.js';
 import { approvalText, explainedTitle, until, why } from '../app/words.js';
 
 it.each([
@@ -134,16 +136,19 @@ it('sums usage by day and by variant', () => {
 });
 
 const NOW = Date.parse('2030-05-01T12:00:00Z');
-const schedule: ListedSchedule = {
+const request: ListedChangeRequest = {
   id: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11',
-  state: 'pending',
-  at: '2030-05-01T11:00:00.000Z',
-  notAfter: '2030-05-01T12:00:00.000Z',
-  ifUnchanged: false,
-  author: { name: 'ada', tokenId: null, tokenType: null },
+  state: 'approved',
+  author: { name: 'ada', tokenId: null, tokenType: null, person: null },
+  appliedBy: null,
   createdAt: '2030-05-01T10:00:00.000Z',
   reason: null,
-  proposal: null,
+  at: '2030-05-01T11:00:00.000Z',
+  notAfter: '2030-05-01T12:00:00.000Z',
+  expiresAt: null,
+  ifUnchanged: false,
+  required: 0,
+  approvals: [],
   flags: [{ project: 'default', flag: 'checkout' }],
   environments: ['production'],
   endedAt: null,
@@ -151,12 +156,34 @@ const schedule: ListedSchedule = {
   changeSet: null,
   failure: null,
 };
-const failed = (code: string, message: string): Partial<ListedSchedule> =>
-  ({ state: 'failed', failure: { code, message, details: [] } }) as Partial<ListedSchedule>;
+const untimed = { at: null, notAfter: null, expiresAt: '2030-05-15T10:00:00.000Z' };
+const failed = (code: string, message: string) =>
+  ({ state: 'failed', failure: { code, message, details: [] } }) as unknown as Partial<ListedChangeRequest>;
+const approvedBy = (actor: string, current: boolean) => ({
+  actor,
+  at: '2030-05-01T11:00:00.000Z',
+  reason: null,
+  current,
+});
 
-it.each<[Partial<ListedSchedule>, RegExp | undefined]>([
-  [{ at: '2030-05-01T13:00:00.000Z' }, undefined],
+it.each<[Partial<ListedChangeRequest>, RegExp | undefined]>([
+  [{ at: '2030-05-01T13:00:00.000Z' }, /^It is applied on /],
   [{}, /^It is due\. If no service .* it expires\.$/],
+  [{ ...untimed, state: 'open', required: 2 }, /^2 people must approve it\. It expires on .*\.$/],
+  [
+    { ...untimed, state: 'open', required: 2, approvals: [approvedBy('grace', true)] },
+    /^1 more person must approve it\./,
+  ],
+  [
+    { ...untimed, state: 'open', required: 2, approvals: [approvedBy('grace', false)] },
+    /^What was approved is no longer what would happen\. 2 more people must approve it\./,
+  ],
+  [
+    { at: '2030-05-01T13:00:00.000Z', state: 'open', required: 1 },
+    /^1 person must approve it\. Then it is applied on .*; it expires on /,
+  ],
+  [{ state: 'open', required: 1 }, /^1 person must approve it\. Then it is applied at once; it expires on /],
+  [{ ...untimed, required: 1, approvals: [approvedBy('grace', true)] }, /^It can be applied until /],
   [{ state: 'applied', changeSet: 'x', lateBy: 900 }, undefined],
   [
     { state: 'applied', changeSet: 'x', lateBy: 90_000, endedAt: '2030-05-01T11:01:30.000Z' },
@@ -166,12 +193,45 @@ it.each<[Partial<ListedSchedule>, RegExp | undefined]>([
   [failed('flag_archived', 'It is archived'), /^Nothing was changed\. It is archived\. Correct what the message names/],
   [failed('revision_mismatch', 'It has changed.'), /^Nothing was changed\. It has changed\. If the change still fits/],
   [failed('author_revoked', 'Make it again.'), /^Nothing was changed\. Make it again\.$/],
-  [{ state: 'expired' }, /^Nothing was changed: no service .* Check that one with runSchedules runs/],
-  [{ state: 'cancelled' }, undefined],
-])('says what to do about the schedule %j', (members, words) => {
-  const advice = scheduleAdvice({ ...schedule, ...members }, NOW);
+  [{ state: 'expired' }, /^Nothing was changed: it could not be applied until .* Check that a service which applies/],
+  [{ ...untimed, state: 'expired' }, /^Nothing was changed: it was not applied in time\. If the change still fits/],
+  [{ state: 'withdrawn' }, undefined],
+  [{ state: 'rejected' }, undefined],
+])('says what the request %j waits for, or what to do about it', (members, words) => {
+  const advice = requestAdvice({ ...request, ...members }, NOW);
   if (words === undefined) expect(advice).toBeUndefined();
   else expect(advice).toMatch(words);
+});
+
+it.each<[Partial<ListedChangeRequest>, string, number]>([
+  [{}, 'Scheduled', 0],
+  [{ at: null }, 'Ready to apply', 0],
+  [{ at: null, required: 1, approvals: [approvedBy('grace', true)] }, 'Approved', 0],
+  [{ state: 'open', required: 2, approvals: [approvedBy('grace', false)] }, 'Waits for approval', 2],
+  [{ state: 'failed' }, 'Failed', 0],
+])('says the state of the request %j', (members, words, missing) => {
+  expect(stateText({ ...request, ...members })).toBe(words);
+  expect(missingApprovals({ ...request, ...members })).toBe(missing);
+});
+
+const inProduction = (op: Change['op'], flag: string): Change => ({
+  op,
+  ref: { project: 'default', flag, environment: 'production' },
+});
+
+it.each<[Parameters<typeof requestTitle>[0], string]>([
+  [[inProduction('enable', 'checkout')], 'Enable checkout in production'],
+  [[inProduction('enable', 'a'), inProduction('enable', 'b')], 'Enable a, b in production'],
+  [[inProduction('enable', 'a'), inProduction('disable', 'a')], 'Change a in production'],
+  [['a', 'b', 'c', 'd'].map((flag) => inProduction('enable', flag)), 'Enable a, b, c and 1 more in production'],
+  [[inProduction('startRollout', 'checkout')], 'Roll out in steps: checkout in production'],
+  [[{ op: 'setApprovalPolicy', input: {} }], 'Change which environments need approval'],
+  [[{ op: 'undoChangeSet', ref: { changeSet: 'x' } }], 'Revert a change'],
+])('names the request of %j by what it changes', (changes, title) => expect(requestTitle(changes)).toBe(title));
+
+it('names a request of a list by its flags and environments', () => {
+  expect(subjectTitle(request)).toBe('checkout in production');
+  expect(subjectTitle({ flags: [], environments: [] })).toBe('Change which environments need approval');
 });
 
 it.each([
@@ -182,53 +242,38 @@ it.each([
   expect(until(new Date(NOW + left).toISOString(), NOW)).toBe(words);
 });
 
-const started: Rollout = {
-  id: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b12',
+const started: StrategyRollout = {
   state: 'running',
-  ref: { project: 'default', flag: 'checkout', environment: 'production', strategy: 'x' },
   steps: [
-    { rollout: 25, hold: 3_600_000 },
-    { rollout: 100, hold: 0 },
+    { percentage: 25, hold: 3_600_000 },
+    { percentage: 50, hold: null },
+    { percentage: 100, hold: 0 },
   ],
   step: 0,
-  startedFrom: 5,
+  startedFrom: { value: '5' },
   since: '2030-05-01T11:00:00.000Z',
-  nextAt: '2030-05-01T12:00:00.000Z',
   guarded: false,
-  approval: null,
-  author: { name: 'ada', tokenId: null, tokenType: null },
-  createdAt: '2030-05-01T11:00:00.000Z',
-  reason: null,
-  endedAt: null,
-  ended: null,
+  author: { name: 'ada' },
   failure: null,
 };
-const endedBy = (reason: string): Partial<Rollout> => ({
-  state: 'ended',
-  ended: { reason: reason as NonNullable<Rollout['ended']>['reason'], changeSet: null },
-});
 
-it.each<[Partial<Rollout>, RegExp | undefined]>([
-  [{}, /^100 % follows on [^,]+, .+[^,]\.$/],
+it.each<[Partial<StrategyRollout>, RegExp]>([
+  [{}, /^50 % follows on [^,]+, .+[^,]\.$/],
   [{ guarded: true }, /, if the guard agrees\.$/],
-  [{ step: 1 }, /^It is done on /],
-  [{ state: 'waiting', nextAt: null }, /^100 % follows when you advance it\.$/],
-  [{ state: 'waiting', step: 1, nextAt: null }, /^It is done when you advance it\.$/],
-  [{ state: 'paused' }, undefined],
+  [{ step: 2 }, /^It is done on /],
+  [{ step: 1, state: 'waiting' }, /^100 % follows when you advance it\.$/],
+  [{ state: 'paused' }, /^No step follows until somebody resumes it\.$/],
   [
     { state: 'paused', failure: { code: 'forbidden', message: 'It is forbidden', details: [] } },
     /^A step was refused\. It is forbidden\.$/,
   ],
-  [{ state: 'rolled-back', ended: { reason: 'guard', changeSet: 'x' } }, /^The guard took it back to 5 %\.$/],
-  [{ state: 'rolled-back', ended: { reason: 'stopped', changeSet: 'x' } }, /^It was taken back to 5 %\.$/],
-  [endedBy('stopped'), undefined],
-  [endedBy('strategy-changed'), /^Somebody changed the strategy/],
-  [endedBy('flag-deleted'), /^The flag was deleted/],
-  [{ state: 'done' }, undefined],
 ])('says what comes next in the rollout %j', (members, words) => {
-  const advice = rolloutAdvice({ ...started, ...members });
-  if (words === undefined) expect(advice).toBeUndefined();
-  else expect(advice).toMatch(words);
+  expect(rolloutAdvice({ ...started, ...members })).toMatch(words);
+});
+
+it('knows the times of the steps, until one waits for a person', () => {
+  expect(stepTimes(started)).toEqual(['2030-05-01T11:00:00.000Z', '2030-05-01T12:00:00.000Z', undefined]);
+  expect(stepTimes({ ...started, state: 'paused' })).toEqual(['2030-05-01T11:00:00.000Z', undefined, undefined]);
 });
 
 it.each([
@@ -239,15 +284,30 @@ it.each([
   [null, 'until you advance it'],
 ])('says that a step stays for %s milliseconds', (hold, words) => expect(holdText(hold)).toBe(words));
 
-it.each<[Parameters<typeof waysOf>[0], readonly Way[]]>([
-  [{ needsApproval: false, canSchedule: true, canPropose: true, mayBypass: true }, ['now', 'later']],
-  [{ needsApproval: false, canSchedule: false, canPropose: true, mayBypass: false }, ['now']],
-  [{ needsApproval: true, canSchedule: true, canPropose: true, mayBypass: false }, ['propose']],
-  [{ needsApproval: true, canSchedule: true, canPropose: true, mayBypass: true }, ['propose', 'now', 'later']],
-  [{ needsApproval: true, canSchedule: false, canPropose: true, mayBypass: true }, ['propose', 'now']],
-  [{ needsApproval: true, canSchedule: true, canPropose: false, mayBypass: true }, ['now', 'later']],
-  [{ needsApproval: true, canSchedule: true, canPropose: false, mayBypass: false }, []],
-])('offers the ways of a review: %j', (possibilities, ways) => expect(waysOf(possibilities)).toEqual(ways));
+const able = {
+  needsApproval: false,
+  acceptsTimes: true,
+  canRequest: true,
+  mayApply: true,
+  mayBypass: true,
+  isReplacement: false,
+};
+
+it.each<[Partial<typeof able>, readonly Way[]]>([
+  [{}, ['now', 'later', 'request']],
+  [{ acceptsTimes: false }, ['now', 'request']],
+  [{ canRequest: false }, ['now']],
+  [{ mayApply: false }, ['request']],
+  [{ mayApply: false, canRequest: false }, []],
+  [{ isReplacement: true }, ['request', 'later']],
+  [{ needsApproval: true }, ['request', 'later', 'now']],
+  [{ needsApproval: true, mayBypass: false }, ['request', 'later']],
+  [{ needsApproval: true, acceptsTimes: false, mayBypass: false }, ['request']],
+  [{ needsApproval: true, canRequest: false }, ['now']],
+  [{ needsApproval: true, canRequest: false, mayBypass: false }, []],
+])('offers the ways of a review: %j', (possibilities, ways) => {
+  expect(waysOf({ ...able, ...possibilities })).toEqual(ways);
+});
 
 it.each([
   [['production'], 1, 'production needs approval: 1 other person must approve the change before it is applied.'],
@@ -257,63 +317,18 @@ it.each([
   expect(approvalText({ environments, required })).toBe(words);
 });
 
-const proposal: Proposal = {
-  id: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b13',
-  state: 'open',
-  changes: [],
-  rollout: null,
-  author: { name: 'ada', tokenId: null, tokenType: null },
-  createdAt: '2030-05-01T10:00:00.000Z',
-  reason: 'Launch',
-  required: 2,
-  approvals: [],
-  flags: [{ project: 'default', flag: 'checkout' }],
-  environments: ['production'],
-  expiresAt: '2030-05-15T10:00:00.000Z',
-  schedule: null,
-  changeSet: null,
-  endedAt: null,
-};
-const approvedBy = (actor: string, current: boolean) => ({
-  actor,
-  at: '2030-05-01T11:00:00.000Z',
-  reason: null,
-  current,
-});
-
-it.each<[Partial<Proposal>, number, RegExp | undefined]>([
-  [{}, 2, /^2 people must approve it\. It lapses on .*\.$/],
-  [{ approvals: [approvedBy('grace', true)] }, 1, /^1 more person must approve it\./],
-  [
-    { approvals: [approvedBy('grace', false)] },
-    2,
-    /^What was approved is no longer what would happen\. 2 more people must approve it\./,
-  ],
-  [{ state: 'approved', required: 1, approvals: [approvedBy('grace', true)] }, 0, /^It can be applied until /],
-  [{ state: 'approved', required: 1, approvals: [approvedBy('grace', false)] }, 1, /^What was approved is no longer/],
-  [{ state: 'approved', required: 0 }, 0, /^It needs no approval, so it can be applied\.$/],
-  [{ state: 'scheduled', required: 1, approvals: [approvedBy('grace', true)] }, 0, undefined],
-  [{ state: 'applied', required: 0, changeSet: 'x' }, 0, undefined],
-  [{ state: 'applied', required: 0 }, 0, /^It changed nothing/],
-  [{ state: 'lapsed', required: 0 }, 0, /^Nothing was changed\. .* propose it again\.$/],
-  [{ state: 'rejected', required: 0 }, 0, undefined],
-])('says what the proposal %j waits for', (members, missing, words) => {
-  const shown = { ...proposal, ...members };
-  expect(missingApprovals(shown)).toBe(missing);
-  if (words === undefined) expect(proposalAdvice(shown)).toBeUndefined();
-  else expect(proposalAdvice(shown)).toMatch(words);
-});
-
 it('describes a new approval policy by what it changes', () => {
-  const before = { environments: { production: { required: 2 }, staging: { required: 1 } } };
-  const after = { environments: { production: { required: 1 }, test: { required: 1 }, staging: { required: 1 } } };
+  const unknownEnvironments: readonly string[] = [];
+  const before = { environments: { production: { required: 2 }, staging: { required: 1 } }, unknownEnvironments };
+  const environments = { production: { required: 1 }, test: { required: 1 }, staging: { required: 1 } };
+  const after = { environments, unknownEnvironments };
   expect(describePolicy(before, after)).toEqual([
     'approvals in production: 2 people → 1 person',
     'approvals in test: none → 1 person',
   ]);
 });
 
-it('does not repeat the id of a proposal in its refusal', () => {
-  const message = `The proposal ${proposal.id} would now do something else, so its approvals have lapsed.`;
-  expect(refusalOfProposal(message)).toBe('It would now do something else, so its approvals have lapsed.');
+it('does not repeat the id of a request in its refusal', () => {
+  const message = `The change request ${request.id} needs 1 approval, and has none; ask for approval.`;
+  expect(refusalOfRequest(message)).toBe('It needs 1 approval, and has none; ask for approval.');
 });

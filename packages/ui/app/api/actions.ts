@@ -2,6 +2,7 @@ import type * as api from './types.js';
 
 const PROJECT = '/api/admin/projects/:project';
 const FLAG = `${PROJECT}/features/:flag`;
+const REQUEST = '/api/admin/change-requests/:request';
 
 /** A request: its method and path, and the type of the reply's body. */
 type Action<Reply> = readonly [method: string, path: string, reply?: Reply];
@@ -57,25 +58,16 @@ export const ACTIONS = {
   previewUndo: ['POST', '/api/admin/changes/:id/undo/preview'] as Action<{
     readonly flags: readonly api.PreviewedFlag[];
   }>,
-  listSchedules: ['GET', '/api/admin/schedules'] as Action<api.SchedulePage>,
-  createSchedule: ['POST', '/api/admin/schedules'] as Action<api.Schedule>,
-  getSchedule: ['GET', '/api/admin/schedules/:schedule'] as Action<api.Schedule>,
-  cancelSchedule: ['DELETE', '/api/admin/schedules/:schedule'] as Action<api.Schedule>,
   listRollouts: ['GET', '/api/admin/rollouts'] as Action<api.RolloutPage>,
-  startRollout: ['POST', '/api/admin/rollouts'] as Action<api.Rollout>,
-  pauseRollout: ['POST', '/api/admin/rollouts/:rollout/pause'] as Action<api.Rollout>,
-  resumeRollout: ['POST', '/api/admin/rollouts/:rollout/resume'] as Action<api.Rollout>,
-  advanceRollout: ['POST', '/api/admin/rollouts/:rollout/advance'] as Action<api.Rollout>,
-  stopRollout: ['POST', '/api/admin/rollouts/:rollout/stop'] as Action<api.Rollout>,
   getApprovalPolicy: ['GET', '/api/admin/approval-policy'] as Action<api.ApprovalPolicy>,
   changeApprovalPolicy: ['PUT', '/api/admin/approval-policy'] as Action<api.ApprovalPolicy>,
-  listProposals: ['GET', '/api/admin/proposals'] as Action<api.ProposalPage>,
-  createProposal: ['POST', '/api/admin/proposals'] as Action<api.Proposal>,
-  getProposal: ['GET', '/api/admin/proposals/:proposal'] as Action<api.Proposal>,
-  approveProposal: ['POST', '/api/admin/proposals/:proposal/approve'] as Action<api.Proposal>,
-  rejectProposal: ['POST', '/api/admin/proposals/:proposal/reject'] as Action<api.Proposal>,
-  withdrawProposal: ['POST', '/api/admin/proposals/:proposal/withdraw'] as Action<api.Proposal>,
-  applyProposal: ['POST', '/api/admin/proposals/:proposal/apply'] as Action<api.Proposal>,
+  listChangeRequests: ['GET', '/api/admin/change-requests'] as Action<api.ChangeRequestPage>,
+  createChangeRequest: ['POST', '/api/admin/change-requests'] as Action<api.ChangeRequest>,
+  getChangeRequest: ['GET', REQUEST] as Action<api.ChangeRequest>,
+  approveChangeRequest: ['POST', `${REQUEST}/approve`] as Action<api.ChangeRequest>,
+  rejectChangeRequest: ['POST', `${REQUEST}/reject`] as Action<api.ChangeRequest>,
+  withdrawChangeRequest: ['POST', `${REQUEST}/withdraw`] as Action<api.ChangeRequest>,
+  applyChangeRequest: ['POST', `${REQUEST}/apply`] as Action<api.ChangeRequest>,
   planUndo: ['POST', '/api/admin/changes/:id/undo/plan'] as Action<api.Plan>,
 };
 

@@ -19,10 +19,11 @@ import {
 } from '../router.js';
 import { settings } from '../settings.js';
 import { ActionGroup } from '../state/actions.js';
+import { useWaitingCount } from '../state/change-requests.js';
 import { failingConsumers } from '../state/consumers.js';
 import { isMac, overlay } from '../state/keys.js';
 import { isLetIn, offers, session } from '../state/session.js';
-import { plural, time } from '../words.js';
+import { number, plural, time } from '../words.js';
 import { Overlay } from './key-help.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
@@ -131,6 +132,8 @@ interface Tab {
   readonly target: readonly string[];
   /** Default: whether the address begins as the target does. */
   readonly isCurrent?: boolean;
+  /** What waits there for the caller. */
+  readonly count?: number;
 }
 
 /** The entries of the navigation: one row per screen. */
@@ -145,7 +148,7 @@ function Navigation() {
     { label: 'Segments', actions: ['listSegments'], target: ['segments'] },
     { label: 'Playground', actions: ['explainFlags'], target: ['why'] },
     { label: 'Applications', actions: ['listApplications'], target: ['applications'] },
-    { label: 'Schedules', actions: ['listSchedules'], ...inList('schedules') },
+    { label: 'Changes', actions: ['listChangeRequests'], ...inList('changes'), count: useWaitingCount() },
     { label: 'Events', actions: ['listHistory'], ...inList('events') },
     { label: 'Members', actions: ['listMembers'], target: ['projects', project, 'members'], isCurrent: isMembers },
     {
@@ -155,8 +158,8 @@ function Navigation() {
       isCurrent: first === ADMINISTRATION || first === 'tokens',
     },
   ];
-  const items = [
-    { label: 'Flags', target: ['projects', project], isCurrent: isFlags },
+  const items: readonly Tab[] = [
+    { label: 'Flags', actions: [], target: ['projects', project], isCurrent: isFlags },
     ...rows
       .filter(({ actions }) => actions.some((action) => offers(action, project)))
       .map((row) => ({ ...row, isCurrent: row.isCurrent ?? row.target[0] === first })),
@@ -170,9 +173,15 @@ function Navigation() {
   }, [current]);
   return (
     <nav ref={nav} aria-label="Main" class="tabs">
-      {items.map(({ label, target, isCurrent }) => (
+      {items.map(({ label, target, isCurrent = false, count = 0 }) => (
         <Link key={label} to={target} query={{ as: undefined }} isCurrent={isCurrent}>
           {label}
+          {count > 0 && (
+            <span class="tag badge">
+              {number(count)}
+              <span class="hidden"> waiting for you</span>
+            </span>
+          )}
         </Link>
       ))}
     </nav>

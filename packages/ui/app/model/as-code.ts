@@ -1,6 +1,6 @@
-import type { Change } from '../api/types.js';
+import type { RequestedChange } from './change-request.js';
 
-/** Returns the `curl` command that sends the body of a change set or a schedule. */
+/** Returns the `curl` command that sends the body of a change set or a change request. */
 export function asCurl(body: object, address: string, needsToken: boolean): string {
   return [
     `curl -X POST '${quoteForShell(address)}' \\`,
@@ -14,16 +14,15 @@ function quoteForShell(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }
 
-/** The call that makes changes: `apply`, or `createSchedule` and `createProposal` with their options. */
-export interface CodedCall {
-  readonly method: 'apply' | 'createSchedule' | 'createProposal';
-  readonly changes: readonly Change[];
-  readonly options?: object;
+/** The call that makes changes: `apply`, or that of a change request with its options. */
+interface CodedCall {
+  readonly method: 'apply' | 'changeRequests.create';
+  readonly changes: readonly RequestedChange[];
+  readonly options?: object | undefined;
 }
 
 /** Returns the TypeScript call that makes changes. */
 export function asTypeScript({ method, changes, options }: CodedCall): string {
-  const list = JSON.stringify(changes, null, 2);
-  const subject = method === 'createProposal' ? `{ changes: ${list} }` : list;
-  return `await flags.${method}(${[subject, ...(options ? [JSON.stringify(options, null, 2)] : [])].join(', ')});`;
+  const given = [changes, ...(options && Object.keys(options).length > 0 ? [options] : [])];
+  return `await flags.${method}(${given.map((one) => JSON.stringify(one, null, 2)).join(', ')});`;
 }

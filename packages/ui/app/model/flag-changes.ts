@@ -4,19 +4,33 @@ import type { Change, FlagDetail, FlagEnvironment, Strategy, Variant } from '../
 /** Metadata that `updateFlag` changes. */
 const METADATA = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
 
-/** Returns the changes of an edit, with the revision that the user has seen. Dependencies are not part of an edit. */
-export function changesBetween(before: FlagDetail, edited: FlagDetail, revision: number): readonly Change[] {
+type NewChange = Omit<Change, 'ifRevision'>;
+
+interface Options {
+  /** Whether to leave the order of strategies as it is. */
+  readonly keepsOrder?: boolean;
+}
+
+/**
+ * Returns the changes of an edit, with the revision that the user has seen: those of what differs, so that a rollout of
+ * another strategy goes on. Dependencies are not part of an edit.
+ */
+export function changesBetween(
+  before: FlagDetail,
+  edited: FlagDetail,
+  revision: number,
+  options: Options = {},
+): readonly Change[] {
   const after = { ...edited, owner: edited.owner?.trim() || null };
   const ref = { project: before.project, flag: before.name };
-  const changes: Omit<Change, 'ifRevision'>[] = [];
+  const changes: NewChange[] = [];
   const changed = METADATA.filter((name) => !isSameJson(before[name] ?? null, after[name] ?? null));
   if (changed.length > 0) {
     changes.push({ op: 'updateFlag', ref, input: Object.fromEntries(changed.map((name) => [name, after[name]])) });
   }
   for (const environment of after.environments) {
     const former = before.environments.find(({ name }) => name === environment.name);
-    if (former === undefined || isSameJson(former, environment)) continue;
-    changes.push(environmentChange(ref, former, environment));
+    if (former !== undefined) changes.push(...environmentChanges(ref, former, environment, options));
   }
   if (!isSameJson(before.variants ?? [], after.variants ?? [])) {
     changes.push({ op: 'setVariants', ref, input: (after.variants ?? []).map(variantInput) });
@@ -31,19 +45,67 @@ interface Ref {
   readonly [name: string]: string;
 }
 
-function environmentChange(ref: Ref, before: FlagEnvironment, after: FlagEnvironment): Omit<Change, 'ifRevision'> {
+function environmentChanges(
+  ref: Ref,
+  before: FlagEnvironment,
+  after: FlagEnvironment,
+  { keepsOrder = false }: Options,
+): readonly NewChange[] {
   const at = { ...ref, environment: after.name };
-  if (isSameJson(before.strategies, after.strategies)) return { op: after.enabled ? 'enable' : 'disable', ref: at };
-  return {
-    op: 'configureEnvironment',
-    ref: at,
-    input: { enabled: after.enabled, strategies: after.strategies.map(strategyInput) },
-  };
+  if (!keepsOrder && isReordered(before, after)) {
+    const strategies = after.strategies.map(({ sortOrder: _former, ...strategy }) => strategyInput(strategy));
+    return [{ op: 'configureEnvironment', ref: at, input: { enabled: after.enabled, strategies } }];
+  }
+  const find = ({ strategies }: FlagEnvironment, id: Strategy['id']) => strategies.find((one) => one.id === id);
+  const updated = after.strategies.flatMap((strategy): NewChange[] => {
+    const former = find(before, strategy.id);
+    const input = strategyInput(strategy);
+    if (former === undefined || isSameJson(strategyInput(former), input)) return [];
+    const { id: _id, ...replacement } = input;
+    return [{ op: 'updateStrategy', ref: { ...at, strategy: `${strategy.id}` }, input: replacement }];
+  });
+  const added = after.strategies
+    .filter(({ id }) => find(before, id) === undefined)
+    .map(({ id: _id, sortOrder: _former, ...strategy }) => ({
+      op: 'addStrategy' as const,
+      ref: at,
+      input: strategyInput(strategy),
+    }));
+  const removed = before.strategies
+    .filter(({ id }) => find(after, id) === undefined)
+    .map(({ id }) => ({ op: 'removeStrategy' as const, ref: { ...at, strategy: `${id}` } }));
+  // Without a strategy in between, the flag would be off.
+  const replaced = removed.length < before.strategies.length ? [...removed, ...added] : [...added, ...removed];
+  return [
+    ...(before.enabled && !after.enabled ? [{ op: 'disable' as const, ref: at }] : []),
+    ...updated,
+    ...replaced,
+    ...(after.enabled && !before.enabled ? [{ op: 'enable' as const, ref: at }] : []),
+  ];
 }
 
-/** Omits `sortOrder`: the list is in evaluation order, and the numbers of an earlier order would contradict it. */
-function strategyInput({ sortOrder: _sortOrder, ...strategy }: Strategy): object {
+/** Whether kept strategies have another order, or a new one is not the last. */
+function isReordered(before: FlagEnvironment, after: FlagEnvironment): boolean {
+  const former = before.strategies.map(({ id }) => id);
+  const latter = after.strategies.map(({ id }) => id);
+  const isKept = (id: Strategy['id']) => former.includes(id);
+  const kept = former.filter((id) => latter.includes(id));
+  return !isSameJson(latter.slice(0, kept.length), kept) || latter.slice(kept.length).some(isKept);
+}
+
+/** The members that callers may set: a rollout has operations of its own. */
+function strategyInput({ rollout: _rollout, ...strategy }: Strategy): Omit<Strategy, 'rollout'> {
   return strategy;
+}
+
+/** Returns the state that an edit begins with. An edit does not change the progress of rollouts. */
+export function editableFlag(detail: FlagDetail): FlagDetail {
+  return {
+    ...detail,
+    // Variants that are absent merge like an empty list.
+    variants: detail.variants ?? [],
+    environments: detail.environments.map((one) => ({ ...one, strategies: one.strategies.map(strategyInput) })),
+  };
 }
 
 function variantInput({ overrides = [], payload, ...variant }: Variant): object {

@@ -1,15 +1,15 @@
-import { effectsToReview, hiddenToReview, type NeededApprovals } from '@flags/core/admin';
+import { effectsToReview, hiddenToReview } from '@flags/core/admin';
 import { signal } from '@preact/signals';
 import { ApiError, call } from '../api/call.js';
 import { invalidate, invalidateAfterChange } from '../api/resource.js';
-import type * as api from '../api/types.js';
-import type { Change, ChangeSet, Plan } from '../api/types.js';
+import type { Change, ChangeRequest, ChangeSet, Plan } from '../api/types.js';
+import { actionOf, type RequestedChange } from '../model/change-request.js';
 import { refusalText } from '../model/refusal.js';
 import { type Way, waysOf } from '../model/ways.js';
 import { currentProject, href, navigate } from '../router.js';
 import { time } from '../words.js';
-import { approvalsOf, findApprovals } from './approvals.js';
-import { may, offers, reviewScope } from './session.js';
+import { approvalOf, type NeededApproval } from './approvals.js';
+import { acceptsTimes, may, offers, reviewScope } from './session.js';
 import { showToast } from './toasts.js';
 
 /** Changes that a user is about to make. */
@@ -17,6 +17,12 @@ export interface Proposal {
   /** In the imperative: "Enable checkout in production". */
   readonly title: string;
   readonly changes: readonly Change[];
+  /** The changes of a request, if they are others: they leave the order of strategies as it is while one rolls out. */
+  readonly requested?: readonly Change[] | undefined;
+  /** The id of the request that these changes replace. */
+  readonly replaces?: string | undefined;
+  /** The reason that the review proposes. */
+  readonly reason?: string;
   /** The id of the change set to undo, instead of changes. */
   readonly undoes?: string;
   /** The introduction of the review. */
@@ -27,9 +33,11 @@ export interface Proposal {
   readonly confirm?: string;
   /** The message after the change: "checkout is on in production". */
   readonly done: string;
+  /** Whether the change can be undone. Default: it can. */
+  readonly isFinal?: boolean;
   /** Leaves the screen before the change, because a deleted document cannot be read again. */
   readonly leave?: () => void;
-  /** Called after the change, or after it is scheduled or proposed: then without a set. */
+  /** Called after the change, or after it is requested: then without a set. */
   readonly onApplied?: (set?: ChangeSet) => void;
   /** Whether the form merges its draft if a document has a newer revision. Default: a message says so. */
   readonly mergesConflicts?: boolean;
@@ -40,8 +48,8 @@ export interface Review {
   readonly proposal: Proposal;
   /** Undefined if the caller may not plan. */
   readonly plan: Plan | undefined;
-  /** Undefined if it needs none. */
-  readonly approvals: NeededApprovals | undefined;
+  /** Null if it needs none, as far as the page knows. */
+  readonly approval: NeededApproval | null;
 }
 
 /** Undefined while the review dialog is closed. */
@@ -77,26 +85,35 @@ export function propose(proposal: Proposal): Promise<void> {
 export function submit(proposal: Proposal): Promise<void> {
   return refusable(proposal, async () => {
     const plan = await planOf(proposal);
-    const approvals = await findApprovals(plan);
-    if (proposal.isReviewed || proposal.confirm !== undefined || approvals || needsReview(plan)) {
-      currentReview.value = { proposal, plan, approvals };
+    const approval = plan?.approval ?? null;
+    if (proposal.isReviewed || proposal.confirm !== undefined || approval || needsReview(plan) || !mayApply(proposal)) {
+      currentReview.value = { proposal, plan, approval };
       return;
     }
     await apply(proposal).catch((error: ApiError) => {
       if (error.code !== 'approval_required') throw error;
-      currentReview.value = { proposal, plan, approvals: approvalsOf(error) };
+      currentReview.value = { proposal, plan, approval: approvalOf(error) };
     });
   });
 }
 
 /** The ways of a review, the default first. */
-export function waysOfReview({ proposal, approvals }: Review): readonly Way[] {
+export function waysOfReview({ proposal, plan, approval }: Review): readonly Way[] {
+  const projects = [...new Set([...projectsOf(proposal), ...(plan?.effects.map(({ project }) => project) ?? [])])];
   return waysOf({
-    needsApproval: approvals !== undefined,
-    canSchedule: canSchedule(proposal),
-    canPropose: proposal.undoes === undefined && offersIn(proposal, 'createProposal'),
-    mayBypass: offersIn(proposal, 'bypassApproval'),
+    needsApproval: approval !== null,
+    acceptsTimes: acceptsTimes.value,
+    canRequest: projects.every((project) => offers('createChangeRequest', project)),
+    mayApply: mayApply(proposal),
+    mayBypass: projects.every((project) => offers('bypassApproval', project)),
+    isReplacement: proposal.replaces !== undefined,
   });
+}
+
+/** Whether the caller has the permissions for the changes themselves. Else they can be requested only. */
+function mayApply({ changes, undoes }: Proposal): boolean {
+  if (undoes !== undefined) return may('undoChange', currentProject());
+  return changes.every(({ op, ref }) => may(actionOf(op), String(ref?.project ?? currentProject())));
 }
 
 /** Why a reviewed change is made. */
@@ -123,54 +140,42 @@ export interface LaterTimes {
   readonly ifUnchanged: boolean;
 }
 
-/** Returns whether a proposal can be applied later. A revert cannot: what it takes back may change until then. */
-function canSchedule(proposal: Proposal): boolean {
-  return proposal.undoes === undefined && offersIn(proposal, 'createSchedule');
-}
-
-/** Returns whether the caller may perform an action in all projects of a proposal. */
-function offersIn(proposal: Proposal, action: string): boolean {
-  return projectsOf(proposal).every((project) => offers(action, project));
-}
-
 /**
- * Schedules a reviewed proposal.
+ * Requests reviewed changes: for a time, or for other people.
  *
+ * @param times undefined: a person applies the request
  * @throws ApiError for the review
  */
-export function scheduleReviewed(proposal: Proposal, times: LaterTimes, reasoned: Reasoned): Promise<void> {
+export function requestReviewed(proposal: Proposal, reason: string, times?: LaterTimes): Promise<void> {
   return postpone(proposal, async () => {
-    const { reason, bypass } = sentReason(reasoned);
-    const body = { ...scheduleBody(proposal.changes, times), ...reason };
-    const { data } = await repeatUnknown((key) => call('createSchedule', { body, key, bypass }));
-    return {
-      text: `Scheduled for ${time(data.at)}. Nothing has changed yet.`,
-      label: 'Show the schedule',
-      to: ['schedules', data.id],
-    };
+    const body = { changes: requestedChanges(proposal), ...requestOptions(proposal, times), ...(reason && { reason }) };
+    const { data } = await repeatUnknown((key) => call('createChangeRequest', { body, key }));
+    return requestedMessage(data);
   });
 }
 
-/**
- * Proposes reviewed changes for the approval of other people.
- *
- * @throws ApiError for the review
- */
-export function proposeReviewed(proposal: Proposal, reason: string): Promise<void> {
-  return postpone(proposal, async () => {
-    const body = { changes: withoutRevisions(proposal.changes), reason };
-    const { data } = await repeatUnknown((key) => call('createProposal', { body, key }));
-    return proposedMessage(data);
-  });
+/** The changes of the request that makes a proposal. They do not expect the revisions which the user has seen. */
+export function requestedChanges({ changes, requested = changes, undoes }: Proposal): readonly RequestedChange[] {
+  if (undoes !== undefined) return [{ op: 'undoChangeSet', ref: { changeSet: undoes } }];
+  return requested.map(({ ifRevision: _ifRevision, ...change }) => change as RequestedChange);
 }
 
-/** The message after something is proposed. */
-export function proposedMessage({ id, state }: Pick<api.Proposal, 'id' | 'state'>): Postponed {
-  const text =
-    state === 'approved'
-      ? 'Proposed. It needs no approval, so it can be applied.'
-      : 'Proposed. Nothing has changed yet: somebody else must approve it.';
-  return { text, label: 'Show the proposal', to: ['proposals', id] };
+export function requestOptions({ replaces }: Proposal, times: LaterTimes | undefined) {
+  return {
+    ...(times && { at: times.at, ...(times.ifUnchanged && { ifUnchanged: true }) }),
+    ...(replaces !== undefined && { replaces }),
+  };
+}
+
+/** The message after something is requested. */
+export function requestedMessage({ id, state, at }: Pick<ChangeRequest, 'id' | 'state' | 'at'>): Postponed {
+  const next =
+    state === 'open'
+      ? 'somebody else must approve it.'
+      : at === null
+        ? 'it needs no approval, so it can be applied.'
+        : `it is applied on ${time(at)}.`;
+  return { text: `Requested. Nothing has changed yet: ${next}`, label: 'Show the request', to: ['changes', id] };
 }
 
 /** What was made instead of the change: a message, and a link to it. */
@@ -195,16 +200,6 @@ function postpone({ leave: _leave, ...proposal }: Proposal, make: () => Promise<
     await closeReview();
     proposal.onApplied?.();
   });
-}
-
-/** The body of the request that schedules changes. */
-export function scheduleBody(changes: readonly Change[], { at, ifUnchanged }: LaterTimes) {
-  return { changes: withoutRevisions(changes), at, ...(ifUnchanged && { ifUnchanged }) };
-}
-
-/** Returns changes that do not expect the revisions which the user has seen. */
-export function withoutRevisions(changes: readonly Change[]): readonly Change[] {
-  return changes.map(({ ifRevision: _ifRevision, ...change }) => change);
 }
 
 function projectsOf({ changes }: Proposal): readonly string[] {
@@ -241,7 +236,7 @@ async function apply(proposal: Proposal, reasoned?: Reasoned): Promise<void> {
   }
   const { data } = await send(proposal, reasoned);
   await refresh(data);
-  showDone(proposal.done, data);
+  showDone(proposal, data);
   await closeReview();
   proposal.onApplied?.(data);
 }
@@ -262,7 +257,7 @@ async function refusable(proposal: Proposal, work: () => Promise<void>): Promise
     const review = currentReview.value;
     // The policy, or the state of the flags, has changed since the plan.
     if (refusal.code === 'approval_required' && review) {
-      currentReview.value = { ...review, approvals: approvalsOf(error as ApiError) };
+      currentReview.value = { ...review, approval: approvalOf(error as ApiError) };
     }
     void invalidateAfterChange();
     if (refusal.status === 403) invalidate('getSession');
@@ -300,7 +295,7 @@ export async function repeatUnknown<T>(sendOnce: (key: string | undefined) => Pr
 }
 
 /**
- * Returns a UUID of version 7, as the API makes them: schedules of the same time run in the order of their ids. Undefined
+ * Returns a UUID of version 7, as the API makes them: requests of the same time are applied in the order of their ids. Undefined
  * where the browser makes none, because the page came by plain HTTP.
  */
 function timeOrderedId(): string | undefined {
@@ -308,12 +303,13 @@ function timeOrderedId(): string | undefined {
   return crypto.randomUUID?.().replace(/^.{15}/, `${now.slice(0, 8)}-${now.slice(8)}-7`);
 }
 
-function showDone(text: string, { id }: ChangeSet): void {
-  latestChange.value = id ?? undefined;
+function showDone({ done, isFinal = false }: Proposal, { id }: ChangeSet): void {
+  const canUndo = id !== null && !isFinal;
+  latestChange.value = canUndo ? id : undefined;
   showToast({
-    text,
+    text: done,
     tone: 'done',
-    ...(id !== null && { action: { label: 'Undo', run: () => void propose(undoOf(id)) } }),
+    ...(canUndo && { action: { label: 'Undo', run: () => void propose(undoOf(id)) } }),
   });
 }
 
@@ -328,12 +324,11 @@ function inWords(error: ApiError): ApiError {
   if (error.status === 412) {
     error.message = 'Somebody else has changed this in the meantime. The page now shows the newest state: try again.';
   }
-  if (error.code === 'schedules_disabled') {
-    error.message =
-      'This service carries out no schedules. Apply the changes now, or ask its operators for runSchedules.';
+  if (error.code === 'due_disabled') {
+    error.message = 'This service applies nothing at a time. Apply the changes now, or ask its operators for due.run.';
   }
   if (error.code === 'approval_required') {
-    const where = approvalsOf(error).environments.join(' and ');
+    const where = approvalOf(error).environments.join(' and ');
     const message = `This needs approval${where && ` in ${where}`}, so nothing has changed.`;
     return new ApiError(error.status, error.code, message);
   }

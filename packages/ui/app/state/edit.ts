@@ -1,7 +1,7 @@
 import { type Choices, isSameJson, type Merge, mergeStates } from '@flags/core/admin';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, FlagDetail } from '../api/types.js';
-import { changesBetween } from '../model/flag-changes.js';
+import { changesBetween, editableFlag } from '../model/flag-changes.js';
 import { type Draft, discardDraft, draftOf, keepDraft } from './drafts.js';
 import { showToast } from './toasts.js';
 
@@ -70,11 +70,13 @@ export function useEdit<T>(key: string, newest: T, revision: number): Edit<T> {
 
 export interface FlagEdit extends Edit<FlagDetail> {
   readonly changes: readonly Change[];
+  /** The changes without a new order of strategies. */
+  readonly unordered: readonly Change[];
 }
 
 export function useFlagEdit(key: string, newest: FlagDetail, revision: number): FlagEdit {
-  // Variants that are absent merge like an empty list.
-  const edit = useEdit<FlagDetail>(key, { ...newest, variants: newest.variants ?? [] }, revision);
+  const edit = useEdit<FlagDetail>(key, editableFlag(newest), revision);
   const { base, mine, revision: seen } = edit.draft;
-  return { ...edit, changes: changesBetween(base, mine, seen) };
+  const unordered = changesBetween(base, mine, seen, { keepsOrder: true });
+  return { ...edit, changes: changesBetween(base, mine, seen), unordered };
 }

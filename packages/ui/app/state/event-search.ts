@@ -1,6 +1,6 @@
 import { call } from '../api/call.js';
 import { type Latest, useLatest } from '../api/resource.js';
-import type { HistoryEntry } from '../api/types.js';
+import type { HistoryEntry, WireEvent } from '../api/types.js';
 
 /** The filters of change sets. Empty members match all. */
 export interface EventFilter {
@@ -78,10 +78,16 @@ function matcherOf(filter: EventFilter): (entry: HistoryEntry) => boolean {
       time >= earliest &&
       time < latest &&
       actor.toLowerCase().includes(who) &&
-      (flag === '' || events.some(({ featureName }) => featureName?.toLowerCase().includes(flag))) &&
+      (flag === '' || events.some((event) => flagsOf(event).some((name) => name.toLowerCase().includes(flag)))) &&
       (filter.type === '' || events.some(({ type }) => type === filter.type))
     );
   };
+}
+
+/** The flags that an event is about: those of a change request are in its data. */
+function flagsOf({ featureName, data }: WireEvent): readonly string[] {
+  const { flags = [] } = Object(data) as { readonly flags?: readonly { readonly flag: string }[] };
+  return [...(featureName ? [featureName] : []), ...(Array.isArray(flags) ? flags.map(({ flag }) => flag) : [])];
 }
 
 function startOf(day: string): number {

@@ -22,6 +22,9 @@ export const defaultEnvironment = computed(
   () => session.value?.environment ?? preferredEnvironment(environmentNames.value),
 );
 
+/** Whether the service applies requests at a time, and takes the steps of rollouts. */
+export const acceptsTimes = computed(() => session.value?.acceptsTimes ?? false);
+
 /** The environments whose changes need a review. */
 export const reviewScope = computed<ReviewScope>(() => ({
   environments: environmentNames.value,

@@ -49,7 +49,7 @@ describeInBrowser('the project in the address', () => {
     ['Segments', 'EU'],
     ['Playground'],
     ['Applications', 'till'],
-    ['Schedules'],
+    ['Changes'],
     ['Events'],
     ['Members'],
     ['Administration'],

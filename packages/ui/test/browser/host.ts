@@ -36,17 +36,17 @@ export interface HostOptions {
   readonly recentContexts?: number;
   readonly environments?: NonNullable<FlagsOptions['environments']>;
   readonly now?: () => Date;
-  readonly runSchedules?: NonNullable<FlagsOptions['runSchedules']>;
+  readonly due?: NonNullable<FlagsOptions['due']>;
 }
 
 export async function startHost(options: HostOptions = {}): Promise<Host> {
   const { framework = 'express5', mount = '', gateway, router: routerOptions = { auth: 'none' }, ui = {} } = options;
-  const { recentContexts = 0, now = () => new Date(), environments, runSchedules = false } = options;
+  const { recentContexts = 0, now = () => new Date(), environments, due = {} } = options;
   const flags = await createFlags({
     storage: memoryStorage(),
     recentContexts,
     now,
-    runSchedules,
+    due,
     ...(environments && { environments }),
   });
   const router = createFlagsRouter(flags, routerOptions as FlagsRouterOptions);

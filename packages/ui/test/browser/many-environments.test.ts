@@ -12,7 +12,7 @@ let visited: Visit;
 let segment: number;
 
 beforeAll(async () => {
-  host = await startHost({ environments: ENVIRONMENTS.map((name) => ({ name })), runSchedules: 'elsewhere' });
+  host = await startHost({ environments: ENVIRONMENTS.map((name) => ({ name })), due: { run: 'elsewhere' } });
   const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE', 'AT'] }];
   segment = (await host.flags.createSegment({ name: 'EU', constraints })).id;
   for (const [index, name] of NAMES.entries()) {
@@ -142,11 +142,15 @@ describeInBrowser('many environments', () => {
   it('offer a rollout in steps only where fewer than all users get the flag', async () => {
     const page = await open(`projects/default/flags/${NAMES[6]}`);
     await page.getByRole('region', { name: 'production', exact: true }).getByText('To 100').waitFor();
-    const labels = page.getByRole('button', { name: /^Roll out in steps in/ });
-    await labels.first().waitFor();
+    for (const name of ['development', 'integration', 'staging', 'demo']) {
+      await page.getByRole('button', { name, exact: true }).click();
+    }
+    const labels = page.getByRole('button', { name: /^Roll out in steps: / });
+    await labels.nth(1).waitFor();
     const offered = await labels.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
     // For 50 % in staging, and for 0 % in demo.
-    expect(offered).toEqual(['Roll out in steps in staging', 'Roll out in steps in demo']);
+    const label = 'Roll out in steps: strategy 1 in';
+    expect(offered).toEqual([`${label} staging`, `${label} demo`]);
   });
 
   it('are not green where a flag is on for nobody', async () => {

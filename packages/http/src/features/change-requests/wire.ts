@@ -130,7 +130,7 @@ function authorToWire({ name, token, person }: ListedChangeRequest['author']) {
 }
 
 /** The ids of people are for comparisons only. */
-export function listedRequestToWire<Request extends ListedChangeRequest>(request: Request) {
+function toWire<Request extends ListedChangeRequest>(request: Request) {
   const { projects: _projects, revision: _revision, author: by, appliedBy, approvals, ...shown } = request;
   return {
     ...shown,
@@ -140,6 +140,10 @@ export function listedRequestToWire<Request extends ListedChangeRequest>(request
   };
 }
 
+export function listedRequestToWire(request: ListedChangeRequest) {
+  return toWire(request);
+}
+
 export function requestToWire(request: ChangeRequest) {
-  return listedRequestToWire(request);
+  return toWire(request);
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { actionOf } from '../../model/change-request.js';
 import { type Proposal, propose } from '../../state/changes.js';
 import { Button, type ButtonProps, DialogButton } from '../control/controls.js';
 import { Dialog } from './dialog.js';
@@ -12,7 +13,7 @@ interface ChangeButtonProps extends Omit<ButtonProps, 'needs' | 'onClick'> {
 /** A button that proposes changes. It needs the permission of each operation. */
 export function ChangeButton({ proposal, obstacle, ...button }: ChangeButtonProps) {
   const { undoes, changes } = proposal;
-  const needs = undoes === undefined ? [...changes.map(({ op }) => op), 'applyChanges'] : ['undoChange'];
+  const needs = undoes === undefined ? [...changes.map(({ op }) => actionOf(op)), 'applyChanges'] : ['undoChange'];
   if (!obstacle) return <Button {...button} needs={needs} onClick={() => propose(proposal)} />;
   const dialog = (close: () => void) => (
     <Dialog title={obstacle.title} onClose={close}>

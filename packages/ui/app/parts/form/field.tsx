@@ -130,13 +130,13 @@ export function SelectField({ value, options, onChange, ...field }: SelectFieldP
 
 const REASON_HINTS = {
   change: 'Shown in the history.',
-  proposal: 'For those who approve it, and for the history.',
+  request: 'For those who decide on it, and for the history.',
   rejection: 'Shown in the history.',
   bypass: 'Why it does not wait for approval. Shown in the history.',
 } as const;
 
 interface ReasonFieldProps extends Pick<TextFieldProps, 'value' | 'onChange'> {
-  /** What the reason is for. One of a change is optional. */
+  /** What the reason is for. Those of a rejection and of a bypass are required. */
   readonly use?: keyof typeof REASON_HINTS;
 }
 
@@ -148,7 +148,7 @@ export function ReasonField({ use = 'change', ...field }: ReasonFieldProps) {
       hint={REASON_HINTS[use]}
       path="/reason"
       maxLength={1_000}
-      required={use !== 'change'}
+      required={use === 'bypass' || use === 'rejection'}
       {...field}
     />
   );

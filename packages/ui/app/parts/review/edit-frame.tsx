@@ -12,6 +12,8 @@ interface EditFrameProps<T> {
   readonly subject: string;
   readonly edit: Edit<T>;
   readonly changes: readonly Change[];
+  /** The changes of a request, if they are others. */
+  readonly requested?: readonly Change[] | undefined;
   /** Description of the missing part of the draft. */
   readonly missing: string | undefined;
   readonly needs: readonly string[];
@@ -29,6 +31,7 @@ export function EditFrame<T>({
   subject,
   edit,
   changes,
+  requested,
   missing,
   done,
   back,
@@ -42,6 +45,7 @@ export function EditFrame<T>({
       isReviewed: true,
       title: `Review changes of ${subject}`,
       changes,
+      requested,
       done,
       onApplied: () => {
         discard();

@@ -1,36 +1,28 @@
-import { describeEffects } from '@flags/core/admin';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { rolloutsEndedBy } from '@flags/core/admin';
+import { useState } from 'preact/hooks';
 import { addressOf } from '../../api/call.js';
-import type { Change } from '../../api/types.js';
+import type { Plan } from '../../api/types.js';
 import { asCurl, asTypeScript } from '../../model/as-code.js';
-import { effectTable } from '../../model/effect-table.js';
 import type { Way } from '../../model/ways.js';
 import {
   applyReviewed,
   currentReview,
   type LaterTimes,
   needsReview,
-  proposeReviewed,
+  type Proposal,
   type Review,
-  scheduleBody,
-  scheduleReviewed,
+  requestedChanges,
+  requestOptions,
+  requestReviewed,
   waysOfReview,
-  withoutRevisions,
 } from '../../state/changes.js';
-import { type Proposed, usePreview } from '../../state/preview.js';
-import { describeUsers } from '../../state/samples.js';
-import { reviewScope, session } from '../../state/session.js';
-import { plural, time } from '../../words.js';
-import { Button, Code, Details, Segmented } from '../control/controls.js';
+import { session } from '../../state/session.js';
+import { Button, Code, Segmented } from '../control/controls.js';
 import { Icon } from '../control/icons.js';
 import { FormDialog } from '../form/dialog.js';
 import { ReasonField } from '../form/field.js';
-import { isTime } from '../form/time-field.js';
-import { PreviewResult } from '../preview/preview-parts.js';
-import { Differences } from './differences.js';
-import { Effects } from './effect-table.js';
-import { firstTimes, TimesFields } from './times-fields.js';
-import { NeedsApproval, WayField } from './way-field.js';
+import { PlannedChanges, useEffectTable } from './planned-changes.js';
+import { EndedRollouts, firstTimes, laterText, WayField } from './way-field.js';
 
 /** The review dialog of the current proposal. */
 export function ReviewDialog() {
@@ -39,42 +31,41 @@ export function ReviewDialog() {
 }
 
 function ReviewForm(review: Review) {
-  const { proposal, plan, approvals } = review;
+  const { proposal, plan, approval } = review;
+  const { title, text, changes, undoes, requested } = proposal;
   const ways = waysOfReview(review);
-  const [reason, setReason] = useState('');
+  const [reason, setReason] = useState(proposal.reason ?? '');
   const [isSending, setSending] = useState(false);
   const [chosen, setChosen] = useState<Way>();
   const [later, setLater] = useState<LaterTimes>(firstTimes);
   const way = ways.find((one) => one === chosen) ?? ways[0];
-  const bypasses = approvals !== undefined && way !== 'propose';
-  const { title, text, changes, undoes } = proposal;
-  const undo = undoes === undefined ? undefined : { id: undoes, documents: plan?.documents ?? [] };
-  const proposed = { changes, undoes: undo };
-  const documents = plan?.documents ?? [];
-  const flags = documents.filter(({ kind }) => kind === 'flag');
-  const changed = flags.map(({ id }) => id);
-  const table = useMemo(() => effectTable(plan?.effects ?? [], changed, reviewScope.value), [plan]);
-  const isTable = table.environments.length > 0 && table.environments.length * table.rows.length > 1;
-  const isFolded = isTable && flags.length > 1;
+  const bypasses = approval !== null && way === 'now';
+  const { isTable } = useEffectTable(plan);
   const environments = [...new Set(plan?.effects.map(({ environment }) => environment))];
   const label = environments.length === 1 ? `Change ${environments[0]}` : 'Apply changes';
-  const submitText =
-    way === 'propose' ? 'Propose' : way === 'later' ? scheduleText(later) : (proposal.confirm ?? label);
+  const leavesOrder = requested !== undefined && way !== undefined && way !== 'now';
   const send = () => {
     const why = reason.trim();
-    if (way === 'propose') return proposeReviewed(proposal, why);
-    const reasoned = { reason: why, bypasses };
-    return way === 'later' ? scheduleReviewed(proposal, later, reasoned) : applyReviewed(proposal, reasoned);
+    if (way === 'now') return applyReviewed(proposal, { reason: why, bypasses });
+    return requestReviewed(proposal, why, way === 'later' ? later : undefined);
   };
-  const isDanger = needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes);
+  const submitText =
+    way === 'request'
+      ? approval
+        ? 'Request approval'
+        : 'Request the change'
+      : way === 'later'
+        ? laterText(later)
+        : (proposal.confirm ?? label);
+  const isDanger = needsReview(plan) || (proposal.confirm !== undefined && !undoes);
   return (
     <FormDialog
       title={title}
       size={isTable ? 'wide' : 'large'}
       focus="title"
       submit={bypasses ? `${submitText}, without approval` : submitText}
-      isDanger={way !== 'propose' && isDanger}
-      blocked={way === undefined ? 'It needs approval.' : undefined}
+      isDanger={way !== 'request' && isDanger}
+      blocked={blockOf({ way, leavesOrder, requested })}
       onSubmit={() => {
         setSending(true);
         return send().finally(() => setSending(false));
@@ -83,28 +74,23 @@ function ReviewForm(review: Review) {
         currentReview.value = undefined;
       }}
     >
-      <Noticed plan={plan} isTable={isTable} />
-      {text && <p>{text}</p>}
-      {changes.length > 0 && <p class="muted">{plural(changes.length, 'change')}, one commit</p>}
-      <Differences documents={isFolded ? documents.filter(({ kind }) => kind !== 'flag') : documents} />
-      {isTable && <Effects table={table} proposed={proposed} isFixed={isSending} />}
-      {isFolded && (
-        <Details summary={`All differences of ${plural(flags.length, 'flag')}`}>
-          {() => <Differences documents={flags} />}
-        </Details>
+      <PlannedChanges plan={plan} changes={changes} undoes={undoes} text={text} isFixed={isSending} />
+      {(changes.length > 0 || undoes !== undefined) && way && !bypasses && (undoes === undefined || way !== 'now') && (
+        <ChangesAsCode proposal={proposal} way={way} later={later} reason={reason.trim()} />
       )}
-      {!isTable &&
-        environments.map((environment) => (
-          <Effect key={environment} proposed={proposed} environment={environment} isFixed={isSending} />
-        ))}
-      {changes.length > 0 && way && !bypasses && (
-        <ChangesAsCode changes={changes} way={way} later={later} reason={reason.trim()} />
+      <EndedRollouts
+        ended={rolloutsEndedBy(plan?.documents ?? [])}
+        way={way}
+        endsRollouts={plan === undefined || plan.documents.some(canEndRollouts)}
+      />
+      {leavesOrder && (
+        <p class="notice warning">
+          A request does not order strategies while one of them rolls out: change the order when that rollout has ended.
+        </p>
       )}
-      {approvals && <NeedsApproval approvals={approvals} ways={ways} isRevert={undoes !== undefined} />}
-      <WayField ways={ways} way={way} needsApproval={approvals !== undefined} onChange={setChosen} />
-      {way === 'later' && <TimesFields times={later} onChange={setLater} />}
+      <WayField ways={ways} way={way} approval={approval} times={later} onChoose={setChosen} onTimes={setLater} />
       <ReasonField
-        use={bypasses ? 'bypass' : way === 'propose' ? 'proposal' : 'change'}
+        use={bypasses ? 'bypass' : way === 'request' ? 'request' : 'change'}
         value={reason}
         onChange={setReason}
       />
@@ -112,59 +98,23 @@ function ReviewForm(review: Review) {
   );
 }
 
-function scheduleText({ at }: LaterTimes): string {
-  return isTime(at) ? `Schedule for ${time(at)}` : 'Schedule';
+interface Blocked extends Pick<Proposal, 'requested'> {
+  readonly way: Way | undefined;
+  readonly leavesOrder: boolean;
 }
 
-interface NoticedProps extends Pick<Review, 'plan'> {
-  /** Whether a table has the effects. */
-  readonly isTable: boolean;
+function blockOf({ way, leavesOrder, requested }: Blocked): string | undefined {
+  if (way === undefined) return 'It needs approval, or a permission.';
+  return leavesOrder && requested?.length === 0 ? 'Only the order has changed.' : undefined;
 }
 
-/** The exact effects on clients, from the plan instead of sampled users. */
-function Noticed({ plan, isTable }: NoticedProps) {
-  if (plan === undefined) return <p class="muted">You may not see what clients would notice.</p>;
-  const { effects, hiddenEffects } = plan;
-  const hidden = `${plural(hiddenEffects, 'difference')} in flags that you may not read`;
-  const lines = [...(isTable ? [] : describeEffects(effects)), ...(hiddenEffects > 0 ? [hidden] : [])];
-  if (lines.length === 0) return isTable ? null : <p>Clients notice nothing.</p>;
-  return (
-    <ul class="noticed" aria-label="What clients notice">
-      {lines.map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-    </ul>
-  );
+/** Whether a document changes in a way that ends rollouts. The moves of a rollout itself do not. */
+function canEndRollouts({ kind, events }: Plan['documents'][number]): boolean {
+  const isMove = events.some(({ type, data }) => type.startsWith('rollout-') && Object(data).reason !== 'changed');
+  return kind === 'flag' && !isMove && events.some(({ type }) => ENDING.test(type));
 }
 
-interface EffectProps {
-  readonly proposed: Proposed;
-  readonly environment: string;
-  /** Asks for nothing more: a preview of what has just been applied, or undone, would be refused. */
-  readonly isFixed: boolean;
-}
-
-const NOTHING: Proposed = { changes: [] };
-
-/** How many of the sampled users change, in one environment. */
-function Effect({ proposed, environment, isFixed }: EffectProps) {
-  const current = usePreview(isFixed ? NOTHING : proposed, environment);
-  const latest = useRef(current);
-  if (!isFixed) latest.current = current;
-  const preview = latest.current;
-  const users = preview.flags?.find(({ missing }) => missing.size === 0)?.users;
-  return (
-    <div class="effect">
-      <PreviewResult preview={preview} environment={environment} nameOf={(flag) => `${flag} in ${environment}`} />
-      {users && (
-        <p class="muted">
-          Counted over {describeUsers(users)}
-          {users.groups && `: ${users.groups}`}.
-        </p>
-      )}
-    </div>
-  );
-}
+const ENDING = /^feature-(strategy-(update|remove)|environment-disabled|archived|deleted|project-change)$/;
 
 const FORMS = [
   ['curl', 'curl'],
@@ -173,7 +123,7 @@ const FORMS = [
 ] as const;
 
 interface ChangesAsCodeProps {
-  readonly changes: readonly Change[];
+  readonly proposal: Proposal;
   readonly way: Way;
   readonly later: LaterTimes;
   readonly reason: string;
@@ -182,14 +132,13 @@ interface ChangesAsCodeProps {
 /** The change as a `curl` command and as TypeScript. */
 function ChangesAsCode(props: ChangesAsCodeProps) {
   const [form, setForm] = useState<(typeof FORMS)[number][0]>('curl');
-  const { action, ...coded } = requestOf(props);
-  const { changes, options } = coded;
+  const { action, method, changes, options } = requestOf(props);
   const body = { changes, ...options };
   const text =
     form === 'curl'
       ? asCurl(body, addressOf(action).href, session.value?.auth !== 'none')
       : form === 'TypeScript'
-        ? asTypeScript(coded)
+        ? asTypeScript({ method, changes, options })
         : JSON.stringify(options === undefined ? changes : body, null, 2);
   return (
     <details class="code">
@@ -206,17 +155,11 @@ function ChangesAsCode(props: ChangesAsCodeProps) {
 }
 
 /** The request that makes reviewed changes, and the call of the engine that does the same. */
-function requestOf({ changes, way, later, reason }: ChangesAsCodeProps) {
-  if (way === 'now') return { action: 'applyChanges', method: 'apply', changes } as const;
-  if (way === 'later') {
-    const { changes: scheduled, ...options } = scheduleBody(changes, later);
-    return { action: 'createSchedule', method: 'createSchedule', changes: scheduled, options } as const;
+function requestOf({ proposal, way, later, reason }: ChangesAsCodeProps) {
+  if (way === 'now') {
+    return { action: 'applyChanges', method: 'apply', changes: proposal.changes, options: undefined } as const;
   }
-  const options = { reason: reason || 'Why' };
-  return {
-    action: 'createProposal',
-    method: 'createProposal',
-    changes: withoutRevisions(changes),
-    options,
-  } as const;
+  const options = { ...requestOptions(proposal, way === 'later' ? later : undefined), ...(reason && { reason }) };
+  const changes = requestedChanges(proposal);
+  return { action: 'createChangeRequest', method: 'changeRequests.create', changes, options } as const;
 }

@@ -1,5 +1,7 @@
-import type { FlagEnvironment, HistoryEntry, WireEvent } from '../../api/types.js';
+import type { FlagEnvironment, HistoryEntry, ListedChangeRequest, WireEvent } from '../../api/types.js';
+import { subjectTitle } from '../../model/change-request.js';
 import { segmentName } from '../../model/describe.js';
+import { useKnownRequest } from '../../state/change-requests.js';
 import { undoOf } from '../../state/changes.js';
 import { eventType, time } from '../../words.js';
 import { Ago } from '../control/answer.js';
@@ -45,16 +47,17 @@ interface EntryProps {
 
 function EntryHead({ entry, isGlobal }: EntryProps) {
   const { id, actor, at, events } = entry;
-  const words = [...new Set(events.map(({ type }) => eventType(type)))];
+  // That a request was applied says the link to it.
+  const told = events.filter((event) => !(isByRequest(event) && requestFactOf(event)));
+  const words = [...new Set(told.map(wordsOf))];
   const summary = words.length > 3 ? `${words.slice(0, 3).join(', ')} and more` : words.join(', ');
   const text = `Reverts the change of ${actor} on ${time(at)}.`;
   return (
     <div class="entry-head">
       <strong>{actor}</strong> {summary}
       {isGlobal && <Subjects entry={entry} />}
-      <OriginLink events={events} kind="schedule" />
-      <OriginLink events={events} kind="proposal" />
-      {events.some(({ origin }) => origin?.startsWith('rollout/')) && <span class="tag">by a rollout</span>}
+      <RequestLink events={events} />
+      {events.some(({ origin }) => origin === 'rollout') && <span class="tag">by a rollout</span>}
       {events.some(({ origin }) => origin === 'bypass') && <span class="tag warning">without approval</span>}
       {[...new Set(events.flatMap(({ environment }) => environment ?? []))].map((name) => (
         <span key={name} class="tag">
@@ -84,33 +87,77 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
 
 /** Tokens are not restored, because their secrets are not stored. The rest has no history, or ends in another way. */
 function isRevertible({ type }: WireEvent): boolean {
-  return !/^(api-token|schedule|rollout|proposal|approval-policy)-/.test(type);
+  return !/^(api-token|change-request|approval-policy)-|^rollout-(?!started)/.test(type);
 }
 
-interface OriginLinkProps extends Pick<HistoryEntry, 'events'> {
-  readonly kind: keyof typeof ORIGINS;
+/** What an event of a request tells of it. */
+type RequestFact = Pick<ListedChangeRequest, 'id' | 'state' | 'flags' | 'environments'> & {
+  /** The name of who made the request. */
+  readonly author: string;
+  readonly decision?: 'approved' | 'scheduled';
+};
+
+function requestFactOf({ type, data }: WireEvent): RequestFact | undefined {
+  return type.startsWith('change-request-') ? (data as RequestFact) : undefined;
 }
 
-/** The screens of what makes changes. */
-const ORIGINS = { schedule: 'schedules', proposal: 'proposals' } as const;
+/** Says what an event did: of a decision on a request, which one. */
+function wordsOf(event: WireEvent): string {
+  const fact = requestFactOf(event);
+  if (fact === undefined || event.type === 'change-request-created') return eventType(event.type);
+  const { decision, state } = fact;
+  return ENDS[decision ?? state] ?? eventType(event.type);
+}
 
-/** A link to the schedule or the proposal that made a change, or that was made or ended by it. */
-function OriginLink({ events, kind }: OriginLinkProps) {
-  // The origin of a change that a schedule made: `schedule/ID`.
-  const prefix = `${kind}/`;
-  const origin = events.find((event) => event.origin?.startsWith(prefix))?.origin?.slice(prefix.length);
-  const own = events.find(({ type }) => type.startsWith(`${kind}-`))?.data;
-  const id = origin ?? (hasId(own) ? own.id : undefined);
+const ENDS: Readonly<Record<string, string>> = {
+  approved: 'approved the request',
+  scheduled: 'set the time of the request',
+  applied: 'applied the request',
+  rejected: 'rejected the request',
+  withdrawn: 'withdrew the request',
+  failed: 'could not apply the request',
+  expired: 'let the request expire',
+};
+
+/**
+ * The request that made a change, or that was made, decided on or ended by it: its author, what it changes, and who has
+ * approved it.
+ */
+function RequestLink({ events }: Pick<HistoryEntry, 'events'>) {
+  const fact = events.map(requestFactOf).find((one) => one !== undefined);
+  const origin = events.find(isByRequest)?.origin?.slice(ORIGIN.length);
+  const id = origin ?? fact?.id;
+  const known = useKnownRequest(id, origin === undefined ? '' : 'applied');
   if (id === undefined) return null;
+  const author = known?.author.name ?? fact?.author;
+  const approvers =
+    origin === undefined ? [] : (known?.approvals ?? []).flatMap(({ actor, current }) => (current ? actor : []));
+  const title = known?.title ?? (fact && subjectTitle(fact)) ?? 'a change request';
   return (
-    <Link class="tag" to={[ORIGINS[kind], id]} action={`Go to the ${kind} ${id}`}>
-      {origin === undefined ? `the ${kind}` : `by a ${kind}`}
-    </Link>
+    <>
+      {origin !== undefined && <span>by the request</span>}
+      {author !== undefined && (
+        <span>
+          of <strong>{author}</strong>
+        </span>
+      )}
+      <Link to={['changes', id]} action={`Go to the request: ${title}`}>
+        {title}
+      </Link>
+      {approvers.length > 0 && (
+        <span>
+          approved by <strong>{approvers.join(', ')}</strong>
+        </span>
+      )}
+    </>
   );
 }
 
-function hasId(state: unknown): state is { readonly id: string } {
-  return typeof state === 'object' && state !== null && 'id' in state && typeof state.id === 'string';
+/** The origin of a change that a request made: `change-request/ID`. */
+const ORIGIN = 'change-request/';
+
+function isByRequest({ origin }: WireEvent): boolean {
+  return origin?.startsWith(ORIGIN) ?? false;
 }
 
 /** The flags, segments and tokens that a change set has changed. */

@@ -52,7 +52,7 @@ interface EditorProps {
 function Editor({ detail, revision, environment, back }: EditorProps) {
   const { name: flag, project, environments } = detail;
   const flagEdit = useFlagEdit(flag, detail, revision);
-  const { draft, changes, conflict, edit: keep } = flagEdit;
+  const { draft, changes, unordered, conflict, edit: keep } = flagEdit;
   const mine = draft.mine.environments.find(({ name }) => name === environment);
   if (mine === undefined) return <p class="notice">There is no environment {environment}.</p>;
   const edit = (change: Partial<FlagEnvironment>) => {
@@ -61,12 +61,16 @@ function Editor({ detail, revision, environment, back }: EditorProps) {
     keep({ ...draft.mine, environments: all.map((one) => (one.name === environment ? next : one)) });
   };
   const missing = missingIn(mine.strategies);
+  const ordersRollouts = changes.some(
+    ({ op, ref }) => op === 'configureEnvironment' && hasRollout(detail, ref?.environment),
+  );
   if (conflict) return <ConflictTable flag={flag} conflict={conflict} environments={environments} />;
   return (
     <EditFrame
       subject={flag}
       edit={flagEdit}
       changes={changes}
+      requested={ordersRollouts ? unordered : undefined}
       missing={missing}
       needs={['applyChanges']}
       project={project}
@@ -94,6 +98,11 @@ function Editor({ detail, revision, environment, back }: EditorProps) {
       />
     </EditFrame>
   );
+}
+
+function hasRollout({ environments }: FlagDetail, environment: unknown): boolean {
+  const { strategies = [] } = environments.find(({ name }) => name === environment) ?? {};
+  return strategies.some(({ rollout }) => rollout !== undefined);
 }
 
 interface StrategyListProps {

@@ -2,20 +2,19 @@ import { audienceOf, describeAudience, ownStrategiesOf } from '@flags/core/admin
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import type { FlagDetail, FlagEnvironment } from '../../api/types.js';
+import type { FlagDetail, FlagEnvironment, ListedChangeRequest } from '../../api/types.js';
 import { isForNobody } from '../../model/audience.js';
-import { findSegmentName, rolloutOf } from '../../model/describe.js';
+import { findSegmentName } from '../../model/describe.js';
 import { changesBetween } from '../../model/flag-changes.js';
 import { ExplainedAnswer } from '../../parts/control/answer.js';
-import { Button, DialogButton, Link } from '../../parts/control/controls.js';
+import { Button, Link } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
 import { FlagSwitch } from '../../parts/flag/switch.js';
 import { DraftAnswer } from '../../parts/preview/draft-answer.js';
+import { RequestList } from '../../parts/request/request-list.js';
 import { draftOf } from '../../state/drafts.js';
-import { isActive, useRolloutsOf } from '../../state/rollouts.js';
 import { isProduction, may, offers, session } from '../../state/session.js';
 import { useExplanations, viewAs } from '../../state/view-as.js';
-import { StartRollout } from './start-rollout.js';
 import { Strategies } from './strategy-summary.js';
 
 interface EnvironmentFrameProps {
@@ -31,6 +30,8 @@ interface EnvironmentFrameProps {
   readonly actions?: ComponentChildren;
   /** What is shown above the strategies, also while the card is folded. */
   readonly children?: ComponentChildren;
+  /** Whether rollouts of the strategies can be started and moved. */
+  readonly isCurrent?: boolean;
 }
 
 /** With more environments than these, their cards fold. */
@@ -46,6 +47,7 @@ export function EnvironmentFrame({
   head,
   actions,
   children,
+  isCurrent = false,
 }: EnvironmentFrameProps) {
   const { name, strategies } = environment;
   const isFoldable = strategies.length > 0 && detail.environments.length > MOST_OPEN;
@@ -71,11 +73,14 @@ export function EnvironmentFrame({
         </h2>
         {isFolded && <span class="muted">{describeAudience(audienceIn(environment), findSegmentName)}</span>}
         {strategies.length === 0 && <span class="muted">No strategies: {empty}</span>}
+        {isFolded && strategies.some(({ rollout }) => rollout) && <span class="tag">rolls out</span>}
         {head}
         {actions && <span class="actions">{actions}</span>}
       </header>
       {children}
-      {strategies.length > 0 && !isFolded && <Strategies strategies={strategies} />}
+      {strategies.length > 0 && !isFolded && (
+        <Strategies strategies={strategies} flag={isCurrent ? detail : undefined} environment={environment} />
+      )}
     </section>
   );
 }
@@ -93,9 +98,11 @@ interface EnvironmentCardProps {
   readonly detail: FlagDetail;
   readonly revision: number;
   readonly environment: FlagEnvironment;
+  /** The open requests that the card shows. */
+  readonly requests: readonly ListedChangeRequest[];
 }
 
-export function EnvironmentCard({ detail, revision, environment }: EnvironmentCardProps) {
+export function EnvironmentCard({ detail, revision, environment, requests }: EnvironmentCardProps) {
   const { name: flag, project } = detail;
   const { name, enabled, strategies } = environment;
   const offBecauseOf = useBlocker(detail, name);
@@ -106,6 +113,7 @@ export function EnvironmentCard({ detail, revision, environment }: EnvironmentCa
     <EnvironmentFrame
       detail={detail}
       environment={environment}
+      isCurrent
       empty={enabled ? 'everybody gets it' : 'enabling adds a rollout of 100 %'}
       isOn={enabled && offBecauseOf === null && hasAudience(environment)}
       control={
@@ -133,7 +141,6 @@ export function EnvironmentCard({ detail, revision, environment }: EnvironmentCa
               Explain
             </Link>
           )}
-          <RolloutButton detail={detail} environment={environment} />
           <Link
             class="button"
             to={['projects', project, 'flags', flag, name]}
@@ -145,6 +152,7 @@ export function EnvironmentCard({ detail, revision, environment }: EnvironmentCa
         </>
       }
     >
+      {requests.length > 0 && <RequestList requests={requests} label={`Requests for ${name}`} />}
       {draft && (
         <DraftAnswer
           flag={flag}
@@ -155,32 +163,6 @@ export function EnvironmentCard({ detail, revision, environment }: EnvironmentCa
         />
       )}
     </EnvironmentFrame>
-  );
-}
-
-/**
- * Starts a rollout of the only gradual strategy. Absent while one is active, where everybody gets it already, and where
- * a rollout would be refused.
- */
-function RolloutButton({ detail, environment: { name, enabled, strategies } }: Omit<EnvironmentCardProps, 'revision'>) {
-  const { project, name: flag, archived } = detail;
-  const isOffered = offers('startRollout', project);
-  const { data = [] } = useRolloutsOf(isOffered ? { project, flag } : undefined);
-  const gradual = strategies.filter((one) => one.name === 'flexibleRollout' && !one.disabled);
-  const [strategy] = gradual;
-  const isBusy = data.some((one) => isActive(one) && one.ref.environment === name);
-  if (!isOffered || !enabled || archived || isBusy || gradual.length !== 1 || !strategy) return null;
-  if (rolloutOf(strategy) === 100) return null;
-  return (
-    <DialogButton
-      class="quiet"
-      needs={['startRollout', 'updateStrategy']}
-      project={project}
-      label={`Roll out in steps in ${name}`}
-      dialog={(close) => <StartRollout detail={detail} environment={name} strategy={strategy} onClose={close} />}
-    >
-      Roll out in steps…
-    </DialogButton>
   );
 }
 

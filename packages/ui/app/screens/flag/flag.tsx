@@ -2,8 +2,8 @@ import { isSameJson } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import type { FlagDetail } from '../../api/types.js';
-import { ProposalList } from '../../parts/approval/proposal-list.js';
+import type { FlagDetail, ListedChangeRequest } from '../../api/types.js';
+import { productionFirst } from '../../model/environments.js';
 import { Ago } from '../../parts/control/answer.js';
 import { Button, Link } from '../../parts/control/controls.js';
 import { AgingTags } from '../../parts/flag/aging-tags.js';
@@ -11,16 +11,13 @@ import { ArchivedActions } from '../../parts/flag/archived-actions.js';
 import { Heading } from '../../parts/frame/heading.js';
 import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../../parts/frame/screen.js';
 import { Empty } from '../../parts/frame/states.js';
+import { RequestList } from '../../parts/request/request-list.js';
 import { Timeline } from '../../parts/review/timeline.js';
-import { RolloutList } from '../../parts/schedule/rollout-list.js';
-import { ScheduleList } from '../../parts/schedule/schedule-list.js';
 import { query } from '../../router.js';
+import { useOpenRequests } from '../../state/change-requests.js';
 import { draftOf } from '../../state/drafts.js';
-import { useActiveProposals } from '../../state/proposals.js';
-import { isActive, useRolloutsOf } from '../../state/rollouts.js';
-import { useSchedules } from '../../state/schedules.js';
-import { offers } from '../../state/session.js';
-import { ago, flagType, plural } from '../../words.js';
+import { offers, reviewScope } from '../../state/session.js';
+import { ago, flagType } from '../../words.js';
 import { DependenciesSection } from './dependencies-section.js';
 import { EnvironmentCard } from './environment-card.js';
 import { FlagActions } from './flag-actions.js';
@@ -63,6 +60,14 @@ interface FlagPageProps {
 
 function FlagPage({ detail, revision }: FlagPageProps) {
   const { name, project, archived, environments } = detail;
+  const { data: requests = [] } = useOpenRequests({ project, flag: name });
+  const names = productionFirst(
+    environments.map((one) => one.name),
+    reviewScope.value,
+  );
+  // Each stands in the card of its first environment; it names the others.
+  const cardOf = (request: ListedChangeRequest) => names.find((one) => request.environments.includes(one));
+  const others = requests.filter((request) => archived || cardOf(request) === undefined);
   return (
     <>
       <FlagHead detail={detail} revision={revision} />
@@ -74,20 +79,26 @@ function FlagPage({ detail, revision }: FlagPageProps) {
           </Link>
         </p>
       )}
+      {others.length > 0 && (
+        <section class="card" aria-label="Requests for the flag">
+          <RequestList requests={others} label="Requests for the flag" />
+        </section>
+      )}
       {archived ? (
         <div class="notice">
           This flag is archived: it is off everywhere. <ArchivedActions flag={{ name, project, revision }} />
         </div>
       ) : (
         <div class="environments">
-          {environments.map((environment) => (
-            <EnvironmentCard key={environment.name} detail={detail} revision={revision} environment={environment} />
-          ))}
+          {names.flatMap((one) => {
+            const environment = environments.find((other) => other.name === one);
+            if (environment === undefined) return [];
+            const own = requests.filter((request) => cardOf(request) === one);
+            const card = { detail, revision, environment, requests: own };
+            return <EnvironmentCard key={one} {...card} />;
+          })}
         </div>
       )}
-      <Rollouts project={project} flag={name} />
-      <Proposals project={project} flag={name} />
-      <PendingSchedules project={project} flag={name} />
       <VariantsSection detail={detail} revision={revision} />
       <DependenciesSection detail={detail} revision={revision} />
       <UsageSection project={project} flag={name} />
@@ -142,52 +153,6 @@ function Fact({ term, children }: { readonly term: string; readonly children: Co
       <dt>{term}</dt>
       <dd>{children}</dd>
     </div>
-  );
-}
-
-/** The active rollouts of a flag, and the last one that ended. Absent without any. */
-function Rollouts({ project, flag }: FlagScreenProps) {
-  const { data = [] } = useRolloutsOf(offers('listRollouts', project) ? { project, flag } : undefined);
-  const shown = [...data.filter(isActive), ...data.filter((one) => !isActive(one)).slice(0, 1)];
-  if (shown.length === 0) return null;
-  return (
-    <Card title="Rollout in steps">
-      <RolloutList rollouts={shown} flag={flag} />
-    </Card>
-  );
-}
-
-/** The open and approved proposals of a flag. Absent without any. */
-function Proposals({ project, flag }: FlagScreenProps) {
-  const { data = [] } = useActiveProposals(offers('listProposals', project) ? { project, flag } : undefined);
-  if (data.length === 0) return null;
-  return (
-    <Card title="Proposed" note={plural(data.length, 'proposal')}>
-      <ProposalList proposals={data} flag={flag} />
-    </Card>
-  );
-}
-
-/** More plans at once would wait for each other. */
-const OPEN_SCHEDULES = 3;
-
-/** The pending schedules of a flag. Absent without any. */
-function PendingSchedules({ project, flag }: FlagScreenProps) {
-  const isOffered = offers('listSchedules', project);
-  const { data = [] } = useSchedules(isOffered ? { state: 'pending', project, flag } : undefined);
-  if (data.length === 0) return null;
-  return (
-    <Card
-      title="Coming up"
-      note={plural(data.length, 'schedule')}
-      actions={
-        <Link to={['projects', project, 'schedules']} query={{ flag }} action={`Go to the schedules of ${flag}`}>
-          All schedules
-        </Link>
-      }
-    >
-      <ScheduleList schedules={data} flag={flag} isOpen={data.length <= OPEN_SCHEDULES} />
-    </Card>
   );
 }
 

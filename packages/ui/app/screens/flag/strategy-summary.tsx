@@ -8,24 +8,38 @@ import {
   strategyTitle,
   unknownInStrategy,
 } from '@flags/core/admin';
-import type { Strategy } from '../../api/types.js';
+import type { FlagDetail, FlagEnvironment, Strategy } from '../../api/types.js';
 import { findSegmentName, rolloutOf } from '../../model/describe.js';
-import { Link } from '../../parts/control/controls.js';
-import { session } from '../../state/session.js';
+import { DialogButton, Link } from '../../parts/control/controls.js';
+import { RolloutDetails } from '../../parts/rollout/rollout-details.js';
+import { StartRollout } from '../../parts/rollout/start-rollout.js';
+import { acceptsTimes, session } from '../../state/session.js';
+
+interface StrategiesProps {
+  readonly strategies: readonly Strategy[];
+  readonly environment: FlagEnvironment;
+  /** The flag, if rollouts of its strategies can be started and moved. A past state has none. */
+  readonly flag: FlagDetail | undefined;
+}
 
 /** Strategies in words, in the order of evaluation. */
-export function Strategies({ strategies }: { readonly strategies: readonly Strategy[] }) {
+export function Strategies({ strategies, ...place }: StrategiesProps) {
   return (
     <ol class="strategies">
       {strategies.map((strategy, index) => (
-        <StrategySummary key={strategy.id} strategy={strategy} index={index} />
+        <StrategySummary key={strategy.id} strategy={strategy} index={index} {...place} />
       ))}
     </ol>
   );
 }
 
+interface StrategySummaryProps extends Omit<StrategiesProps, 'strategies'> {
+  readonly strategy: Strategy;
+  readonly index: number;
+}
+
 /** A strategy in words: its users, and their share. */
-function StrategySummary({ strategy, index }: { readonly strategy: Strategy; readonly index: number }) {
+function StrategySummary({ strategy, index, environment, flag }: StrategySummaryProps) {
   const { title, disabled, constraints, parameters, variants = [] } = strategy;
   const rollout = rolloutOf(strategy);
   const lists = Object.entries(parameters ?? {}).filter(([key, value]) => !HASHING.has(key) && value !== '');
@@ -51,6 +65,7 @@ function StrategySummary({ strategy, index }: { readonly strategy: Strategy; rea
             </span>
           ),
         )}
+        {flag && <RolloutButton strategy={strategy} index={index} environment={environment} flag={flag} />}
       </div>
       <ul class="conditions">
         {(strategy.segments ?? []).map((id) => (
@@ -79,6 +94,31 @@ function StrategySummary({ strategy, index }: { readonly strategy: Strategy; rea
           </li>
         ))}
       </ul>
+      {flag && strategy.rollout && (
+        <RolloutDetails place={placeOf(strategy, environment, flag)} rollout={strategy.rollout} />
+      )}
     </li>
+  );
+}
+
+function placeOf({ id }: Strategy, environment: FlagEnvironment, { project, name }: FlagDetail) {
+  return { project, flag: name, environment: environment.name, strategy: `${id}` };
+}
+
+/** Starts a rollout of a strategy. Absent where everybody gets it already, and where a rollout would be refused. */
+function RolloutButton({ strategy, index, environment, flag }: Required<StrategySummaryProps>) {
+  const from = rolloutOf(strategy);
+  const isIdle = environment.enabled && !strategy.disabled && strategy.rollout === undefined;
+  if (flag === undefined || from === undefined || from === 100 || !isIdle || !acceptsTimes.value) return null;
+  return (
+    <DialogButton
+      class="quiet end"
+      needs={['changeRollout', 'applyChanges']}
+      project={flag.project}
+      label={`Roll out in steps: strategy ${index + 1} in ${environment.name}`}
+      dialog={(close) => <StartRollout place={placeOf(strategy, environment, flag)} from={from} onClose={close} />}
+    >
+      Roll out in steps…
+    </DialogButton>
   );
 }

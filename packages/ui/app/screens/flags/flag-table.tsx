@@ -14,6 +14,7 @@ import { ArchivedActions } from '../../parts/flag/archived-actions.js';
 import { FlagSwitch } from '../../parts/flag/switch.js';
 import { isAllProjects, setQuery } from '../../router.js';
 import { useAction } from '../../state/actions.js';
+import { type FlagMarks, useFlagMarks } from '../../state/flag-marks.js';
 import { segments } from '../../state/segments.js';
 import { environmentNames, offers } from '../../state/session.js';
 import { type FlagUsage, useUsage } from '../../state/usage.js';
@@ -44,6 +45,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
   const hasUsage = !isArchive && offers('listUsage', project);
   const usageOf = useUsage(hasUsage);
+  const marks = useFlagMarks(project, !isArchive);
   const { environments: widths, optional: shown } = fitColumns(width, {
     name: nameWidth,
     environments: wanted,
@@ -93,6 +95,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
             shown={[...shown].join(' ')}
             usage={shown.has('hours') ? usageOf(flag.name) : undefined}
             explained={explanations?.get(flag.name)}
+            marks={marks.get(flag.name)}
           />
         ))}
         {end < flags.length && <Gap height={(flags.length - end) * rowHeight} />}
@@ -176,10 +179,11 @@ interface FlagRowProps extends Pick<FlagTableProps, 'chosen' | 'isArchive'> {
   readonly shown: string;
   readonly usage: FlagUsage | undefined;
   readonly explained: Explained | undefined;
+  readonly marks: FlagMarks | undefined;
 }
 
 /** Visible rows do not render again while the list scrolls, because their properties stay the same. */
-function FlagRow({ flag, rowIndex, chosen, isArchive, shown, usage, explained }: FlagRowProps) {
+function FlagRow({ flag, rowIndex, chosen, isArchive, shown, usage, explained, marks }: FlagRowProps) {
   const { name, project } = flag;
   const isChosen = chosen.value.has(name);
   const columns = shown.split(' ');
@@ -194,7 +198,7 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, shown, usage, explained }:
       <Cell class="check">
         <RowCheck label={name} isChosen={isChosen} onToggle={toggle} />
       </Cell>
-      <NameCell flag={flag} seen={seen} />
+      <NameCell flag={flag} seen={seen} marks={marks} />
       {columns.includes('type') && <Cell class="type">{flagType(flag.type)}</Cell>}
       {!isArchive &&
         environmentNames.value.map((environment) => (
@@ -230,7 +234,7 @@ function Gap({ height }: { readonly height: number }) {
 }
 
 /** The name has the first line alone, because people look for names. */
-function NameCell({ flag, seen }: { readonly flag: ListedFlag; readonly seen: string }) {
+function NameCell({ flag, seen, marks }: Pick<FlagRowProps, 'flag' | 'marks'> & { readonly seen: string }) {
   const text = [isAllProjects() && flag.project, flag.description].filter(Boolean).join(' · ');
   return (
     <th role="rowheader" scope="row" class="name">
@@ -238,6 +242,16 @@ function NameCell({ flag, seen }: { readonly flag: ListedFlag; readonly seen: st
         {flag.name}
       </Link>
       <span class="name-line">
+        {marks?.rollsOutIn && (
+          <span class="tag mark" title={`Rolls out in ${marks.rollsOutIn}`}>
+            rolls out
+          </span>
+        )}
+        {marks?.requestedIn !== undefined && (
+          <span class="tag mark" title={`A change is requested${marks.requestedIn && ` in ${marks.requestedIn}`}`}>
+            requested
+          </span>
+        )}
         {flag.stale && <span class="tag warning">stale</span>}
         <AgingTags flag={flag} isShort />
         {(flag.labels ?? []).slice(0, 3).map((label) => (

@@ -5,14 +5,14 @@ import type { ApprovalPolicy } from '../../api/types.js';
 import { type Way, waysOf } from '../../model/ways.js';
 import { currentProject } from '../../router.js';
 import { loadedPolicy } from '../../state/approvals.js';
-import { proposedMessage, repeatUnknown, showPostponed } from '../../state/changes.js';
-import { environmentNames, offers } from '../../state/session.js';
+import { type LaterTimes, repeatUnknown, requestedMessage, showPostponed } from '../../state/changes.js';
+import { acceptsTimes, environmentNames, offers } from '../../state/session.js';
 import { showToast } from '../../state/toasts.js';
 import { plural } from '../../words.js';
 import { DialogButton } from '../control/controls.js';
 import { FormDialog } from '../form/dialog.js';
 import { ReasonField, TextField } from '../form/field.js';
-import { NeedsApproval, WayField } from '../review/way-field.js';
+import { firstTimes, laterText, WayField } from '../review/way-field.js';
 
 /** Says which environments need approval, and lets admins change it. Absent where neither matters. */
 export function PolicyLine() {
@@ -58,24 +58,35 @@ function PolicyDialog({ policy, onClose }: PolicyDialogProps) {
   );
   const [reason, setReason] = useState('');
   const [chosen, setChosen] = useState<Way>();
+  const [times, setTimes] = useState<LaterTimes>(firstTimes);
   const lowered = Object.entries(policy.environments).filter(([name, { required }]) => Number(counts[name]) < required);
   const project = currentProject();
+  const approval =
+    lowered.length === 0
+      ? null
+      : {
+          environments: lowered.map(([name]) => name),
+          required: Math.max(...lowered.map(([, { required }]) => required)),
+        };
   const ways = waysOf({
-    needsApproval: lowered.length > 0,
-    canSchedule: false,
-    canPropose: offers('createProposal', project),
+    needsApproval: approval !== null,
+    acceptsTimes: acceptsTimes.value,
+    canRequest: offers('createChangeRequest', project),
+    mayApply: true,
     mayBypass: offers('bypassApproval', project),
+    isReplacement: false,
   });
   const way = ways.find((one) => one === chosen) ?? ways[0];
-  const bypasses = lowered.length > 0 && way === 'now';
+  const bypasses = approval !== null && way === 'now';
   const save = async () => {
     const protectedOnes = names.filter((name) => Number(counts[name]) > 0);
     const environments = Object.fromEntries(protectedOnes.map((name) => [name, { required: Number(counts[name]) }]));
     const why = reason.trim();
-    if (way === 'propose') {
-      const body = { changes: [{ op: 'setApprovalPolicy', input: { environments } }], reason: why };
-      const { data } = await repeatUnknown((key) => call('createProposal', { body, key }));
-      showPostponed(proposedMessage(data));
+    if (way !== 'now') {
+      const changes = [{ op: 'setApprovalPolicy', input: { environments } }];
+      const body = { changes, ...(why && { reason: why }), ...(way === 'later' && times) };
+      const { data } = await repeatUnknown((key) => call('createChangeRequest', { body, key }));
+      showPostponed(requestedMessage(data));
     } else {
       await call('changeApprovalPolicy', { body: { environments }, ...(bypasses ? { bypass: why } : { reason: why }) });
       showToast({ tone: 'done', text: 'It was changed which environments need approval.' });
@@ -83,10 +94,11 @@ function PolicyDialog({ policy, onClose }: PolicyDialogProps) {
     onClose();
     await invalidateAfterChange();
   };
+  const submitText = way === 'request' ? 'Request' : way === 'later' ? laterText(times) : 'Save';
   return (
     <FormDialog
       title="Which environments need approval"
-      submit={way === 'propose' ? 'Propose' : bypasses ? 'Save, without approval' : 'Save'}
+      submit={bypasses ? `${submitText}, without approval` : submitText}
       isDanger={bypasses}
       blocked={way === undefined ? 'It needs approval.' : undefined}
       onSubmit={save}
@@ -110,18 +122,9 @@ function PolicyDialog({ policy, onClose }: PolicyDialogProps) {
           onChange={(count) => setCounts({ ...counts, [name]: count })}
         />
       ))}
-      {lowered.length > 0 && (
-        <NeedsApproval
-          approvals={{
-            environments: lowered.map(([name]) => name),
-            required: Math.max(...lowered.map(([, { required }]) => required)),
-          }}
-          ways={ways}
-        />
-      )}
-      <WayField ways={ways} way={way} needsApproval={lowered.length > 0} onChange={setChosen} />
+      <WayField ways={ways} way={way} approval={approval} times={times} onChoose={setChosen} onTimes={setTimes} />
       <ReasonField
-        use={bypasses ? 'bypass' : way === 'propose' ? 'proposal' : 'change'}
+        use={bypasses ? 'bypass' : way === 'request' ? 'request' : 'change'}
         value={reason}
         onChange={setReason}
       />
