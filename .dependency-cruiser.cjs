@@ -109,18 +109,18 @@ const PAGE_LAYERS = [
   'words.ts',
   'router.ts',
   'state',
-  ...['control', 'frame', 'form', 'list', 'flag', 'strategy', 'preview', 'review', 'schedule', 'approval'].map(
+  ...['control', 'frame', 'form', 'list', 'flag', 'strategy', 'preview', 'rollout', 'review', 'request'].map(
     (part) => `parts/${part}`,
   ),
   'layout',
   ...[
     'administration',
     'applications',
+    'changes',
     'events',
     'flag',
     'projects',
     'flags',
-    'schedules',
     'segments',
     'sign-in',
     'why',

@@ -1,17 +1,17 @@
 import type { Change, Explained, ListedChangeRequest } from '../app/api/types.js';
 import {
-  describePolicy,
   missingApprovals,
   refusalOfRequest,
-  requestAdvice,
   requestTitle,
   stateText,
   subjectTitle,
 } from '../app/model/change-request.js';
 import { refusalText } from '../app/model/refusal.js';
-import { holdText, rolloutAdvice, type StrategyRollout, stepTimes } from '../app/model/rollout.js';
+import { holdText, type StrategyRollout, stepTimes } from '../app/model/rollout.js';
 import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage.js';
 import { type Way, waysOf } from '../app/model/ways.js';
+import { describePolicy, requestAdvice } from '../app/parts/request/request-words.js';
+import { rolloutAdvice } from '../app/parts/rollout/rollout-words.js';
 import { approvalText, explainedTitle, until, why } from '../app/words.js';
 
 it.each([

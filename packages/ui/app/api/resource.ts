@@ -203,11 +203,19 @@ async function reload(isAffected: (resource: Resource<unknown>) => boolean, flag
       if (!isAffected(resource)) continue;
       resource.isStale = true;
       if (resource.users === 0) continue;
-      const loading = resource.load(flags);
-      if (flags && resource.canReadFlags) reading.push(loading);
+      void resource.load(flags);
+      if (flags && resource.canReadFlags) reading.push(readNewest(resource));
     }
   });
   await Promise.all(reading);
+}
+
+/** Waits for the newest read: an event of the change may start another one, which aborts the first. */
+async function readNewest(resource: Resource<unknown>): Promise<void> {
+  for (let read: Promise<void> | undefined; read !== resource.running; ) {
+    read = resource.running;
+    await read;
+  }
 }
 
 function removeUnused(): void {

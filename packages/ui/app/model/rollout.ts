@@ -1,5 +1,4 @@
 import type { Strategy } from '../api/types.js';
-import { time } from '../words.js';
 
 /** The rollout of a strategy. */
 export type StrategyRollout = NonNullable<Strategy['rollout']>;
@@ -30,22 +29,6 @@ export function stepTimes({
 export function nextAtOf({ steps, step, since, state }: StrategyRollout): string | undefined {
   const hold = steps[step]?.hold ?? null;
   return hold === null || state === 'paused' ? undefined : new Date(Date.parse(since) + hold).toISOString();
-}
-
-/** Says what comes next in a rollout. */
-export function rolloutAdvice(rollout: StrategyRollout): string {
-  const { state, steps, step, failure, guarded } = rollout;
-  const next = steps[step + 1];
-  const nextAt = nextAtOf(rollout);
-  if (state === 'paused') {
-    const message = failure?.message.replace(/[^.!?]$/, '$&.');
-    return message ? `A step was refused. ${message}` : 'No step follows until somebody resumes it.';
-  }
-  if (nextAt === undefined) {
-    return next ? `${next.percentage} % follows when you advance it.` : 'It is done when you advance it.';
-  }
-  const guard = guarded ? ', if the guard agrees' : '';
-  return next ? `${next.percentage} % follows on ${time(nextAt)}${guard}.` : `It is done on ${time(nextAt)}.`;
 }
 
 const UNITS = [

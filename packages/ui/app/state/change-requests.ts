@@ -9,14 +9,13 @@ import { currentProject } from '../router.js';
 import { useRollouts } from './rollouts.js';
 import { may, offers, session } from './session.js';
 
-/** Selects requests. All given members must match. */
+/** Selects requests. */
 interface RequestFilter {
   readonly project?: string | undefined;
-  readonly flag?: string | undefined;
 }
 
 /** No filter: all projects. */
-const ALL: RequestFilter = {};
+export const ALL: RequestFilter = {};
 
 /** The largest page of the API. */
 const PAGE = 1_000;
@@ -40,6 +39,12 @@ export function useOpenRequests(filter: RequestFilter | undefined): Loaded<reado
         },
       },
   );
+}
+
+/** Reads the open requests about a flag, from the list that the navigation reads. */
+export function useOpenRequestsOf(flag: string): readonly ListedChangeRequest[] {
+  const { data = [] } = useOpenRequests(ALL);
+  return data.filter(({ flags }) => flags.some((one) => one.flag === flag));
 }
 
 /** Reads the requests that have ended, the latest first. */

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { useOpenRequests } from './change-requests.js';
+import { ALL, useOpenRequests } from './change-requests.js';
 import { useRollouts } from './rollouts.js';
 
 /** What waits or goes on for a flag. */
@@ -10,11 +10,11 @@ export interface FlagMarks {
   readonly requestedIn?: string;
 }
 
-/** Returns the marks of the flags of a project, or of all projects (`''`), by the names of the flags. */
-export function useFlagMarks(project: string, isAsked: boolean): ReadonlyMap<string, FlagMarks> {
-  const filter = { project: project || undefined };
-  const requests = useOpenRequests(isAsked ? filter : undefined).data;
-  const rollouts = useRollouts(isAsked ? filter : undefined).data;
+/** Returns the marks of flags by their names, which are unique in all projects. */
+export function useFlagMarks(isAsked: boolean): ReadonlyMap<string, FlagMarks> {
+  // The navigation reads the same lists.
+  const requests = useOpenRequests(isAsked ? ALL : undefined).data;
+  const rollouts = useRollouts(isAsked ? ALL : undefined).data;
   return useMemo(() => {
     const rolling = placesOf((rollouts ?? []).map(({ ref }) => [ref.flag, [ref.environment]]));
     const requested = placesOf(

@@ -4,7 +4,7 @@ import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { invalidInput } from '../../base/validator.js';
 import type { AuthorizeChanges, PlannedDocument } from '../../changesets/change-set.types.js';
-import { type ProposableChange, prepareAll } from '../../changesets/change-sets.operations.js';
+import { type GivenChange, prepareAll } from '../../changesets/change-sets.operations.js';
 import { effectsOf } from '../../changesets/effects.js';
 import type { ChangeEngine, SharedEngine, UnattributedContext } from '../../changesets/engine.js';
 import { REQUEST_OPERATIONS } from '../../changesets/operations.js';
@@ -102,7 +102,7 @@ function readRequest({ now }: ChangeEngine, input: NewChangeRequest): GivenReque
 }
 
 /** Returns the changes as they are stored, without members that nobody reads. */
-function copyChanges(given: unknown): readonly ProposableChange[] {
+function copyChanges(given: unknown): readonly GivenChange[] {
   if (!Array.isArray(given) || given.length === 0) {
     throw invalidInput([{ message: 'must be a list of changes, with one at least', path: '/changes' }]);
   }
@@ -147,7 +147,7 @@ async function planRequest(
   const found = await engine.gate.describe(decided);
   const { approval, effect } = found;
   const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
-  const scope = scopeOf(given.changes as readonly ProposableChange[], decided);
+  const scope = scopeOf(given.changes as readonly GivenChange[], decided);
   const state = {
     v: 1,
     state: approval ? 'open' : 'approved',
@@ -173,7 +173,7 @@ export function prepareRequested<E extends SharedEngine>(
   { id, changes }: Pick<RequestState, 'id' | 'changes'>,
 ): Promise<readonly PreparedChange[]> {
   const operations = REQUEST_OPERATIONS;
-  return prepareAll(withDerivedIds(engine, id), changes as readonly ProposableChange[], { operations });
+  return prepareAll(withDerivedIds(engine, id), changes as readonly GivenChange[], { operations });
 }
 
 /** Returns the check of the engine's actor, which is also told the projects whose clients would see the changes. */

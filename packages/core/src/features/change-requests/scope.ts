@@ -4,7 +4,7 @@ import { isObject } from '../../base/json.js';
 import { paced } from '../../base/paced.js';
 import { toNoun } from '../../base/validator.js';
 import type { PlannedDocument } from '../../changesets/change-set.types.js';
-import type { ProposableChange } from '../../changesets/change-sets.operations.js';
+import type { GivenChange } from '../../changesets/change-sets.operations.js';
 import type { DecidedSet } from '../../changesets/engine.js';
 import { toPlannedDocuments } from '../../changesets/planned.js';
 import { hashOf } from '../../changesets/repetition.js';
@@ -25,7 +25,7 @@ import type { RequestSummary } from './change-request.js';
  * those of the documents that they would change now.
  */
 export function scopeOf(
-  changes: readonly ProposableChange[],
+  changes: readonly GivenChange[],
   decided: DecidedSet,
 ): Pick<RequestSummary, 'projects' | 'flags' | 'environments'> {
   const projects = new Set<string | null>();

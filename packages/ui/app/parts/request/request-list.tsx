@@ -1,10 +1,11 @@
 import type { ListedChangeRequest } from '../../api/types.js';
-import { isOpen, requestAdvice, stateText, subjectTitle } from '../../model/change-request.js';
+import { isOpen, stateText, subjectTitle } from '../../model/change-request.js';
 import { useKnownRequest, waitsForCaller } from '../../state/change-requests.js';
 import { plural, time } from '../../words.js';
 import { Ago } from '../control/answer.js';
 import { Link } from '../control/controls.js';
 import { RequestMoves } from './request-moves.js';
+import { requestAdvice } from './request-words.js';
 
 interface RequestProps {
   readonly request: ListedChangeRequest;

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import type { Change, Rollout } from '../../api/types.js';
-import { ROLLOUT_STATES, rolloutAdvice, type StrategyRollout, startedFromOf } from '../../model/rollout.js';
+import { ROLLOUT_STATES, type StrategyRollout, startedFromOf } from '../../model/rollout.js';
 import type { Proposal } from '../../state/changes.js';
 import { Ago } from '../control/answer.js';
 import { ChangeButton } from '../form/change-button.js';
 import { RolloutSteps } from './rollout-steps.js';
+import { rolloutAdvice } from './rollout-words.js';
 
 interface RolloutProps {
   readonly place: Rollout['ref'];

@@ -54,7 +54,16 @@ export function Tokens() {
             isNamed: true,
             cell: ({ environment }) => (environment === '*' ? ALL : environment),
           },
-          { title: 'Created', isNamed: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+          {
+            title: 'Created',
+            isNamed: true,
+            cell: ({ createdAt, createdBy }) => (
+              <>
+                <Ago at={createdAt} />
+                {createdBy && <small class="muted"> by {createdBy.name}</small>}
+              </>
+            ),
+          },
           {
             title: 'Expires',
             isNamed: true,

@@ -1,9 +1,10 @@
 import type { ApprovalPolicy } from '../../api/types.js';
-import { describePolicy, isOpen, plannedOf, requestTitle } from '../../model/change-request.js';
+import { isOpen, plannedOf, requestTitle } from '../../model/change-request.js';
 import { ScreenFrame } from '../../parts/frame/screen.js';
 import { FlagLinks } from '../../parts/request/flag-links.js';
 import { Author, RequestFacts, StateTags } from '../../parts/request/request-list.js';
 import { RequestMoves } from '../../parts/request/request-moves.js';
+import { describePolicy } from '../../parts/request/request-words.js';
 import { PlannedChanges } from '../../parts/review/planned-changes.js';
 import { loadedPolicy } from '../../state/approvals.js';
 import { type PlannedRequest, usePlannedRequest } from '../../state/change-requests.js';

@@ -14,7 +14,7 @@ import { Empty } from '../../parts/frame/states.js';
 import { RequestList } from '../../parts/request/request-list.js';
 import { Timeline } from '../../parts/review/timeline.js';
 import { query } from '../../router.js';
-import { useOpenRequests } from '../../state/change-requests.js';
+import { useOpenRequestsOf } from '../../state/change-requests.js';
 import { draftOf } from '../../state/drafts.js';
 import { offers, reviewScope } from '../../state/session.js';
 import { ago, flagType } from '../../words.js';
@@ -60,7 +60,7 @@ interface FlagPageProps {
 
 function FlagPage({ detail, revision }: FlagPageProps) {
   const { name, project, archived, environments } = detail;
-  const { data: requests = [] } = useOpenRequests({ project, flag: name });
+  const requests = useOpenRequestsOf(name);
   const names = productionFirst(
     environments.map((one) => one.name),
     reviewScope.value,

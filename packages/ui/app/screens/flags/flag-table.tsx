@@ -45,7 +45,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
   const hasUsage = !isArchive && offers('listUsage', project);
   const usageOf = useUsage(hasUsage);
-  const marks = useFlagMarks(project, !isArchive);
+  const marks = useFlagMarks(!isArchive);
   const { environments: widths, optional: shown } = fitColumns(width, {
     name: nameWidth,
     environments: wanted,
