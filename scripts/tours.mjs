@@ -3,7 +3,8 @@
 //   npm run tours               checks the lists
 //   npm run tours -- --print    prints the files that run, with their functions
 //
-// A file counts if one of its functions runs. V8 counts the calls of each function exactly.
+// A file counts if one of its functions runs. V8 counts the calls of each function exactly. The lists of a request and of a
+// step leave out the files of every change: each file that they have must run.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Session } from 'node:inspector';
@@ -47,7 +48,8 @@ database.exec = (sql) => {
   return exec(sql);
 };
 const storage = await sqliteStorage({ database });
-const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
+const due = { run: 'elsewhere', authorize: () => true, guard: () => 'go' };
+const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 }, due });
 const server = createServer(express().use(createFlagsRouter(flags, { auth: 'token' })));
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const { secret: admin } = await flags.createToken({ name: 'admin', kind: 'admin' });
@@ -58,7 +60,7 @@ async function send(method, path, { body, token = admin, status } = {}) {
   const url = `http://127.0.0.1:${server.address().port}${path}`;
   const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   if (response.status !== status) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  await response.text();
+  return JSON.parse((await response.text()) || 'null');
 }
 
 const variants = (name) => ({
@@ -112,6 +114,32 @@ for (const [title, run] of Object.entries(TOURS)) {
     console.log(differences.join('\n'));
     process.exitCode = 1;
   }
+}
+/** What runs for the lists of the section, in their order. */
+const WAYS = [
+  async () => {
+    const { environments } = await flags.getFlag(PRODUCTION);
+    const { strategies } = environments.find(({ name }) => name === 'production');
+    const ref = { ...PRODUCTION, strategy: strategies[0].id };
+    const changes = [{ op: 'startRollout', ref, input: { steps: [{ percentage: 60, hold: 0 }, { percentage: 100 }] } }];
+    const { id, effect } = await send('POST', '/api/admin/change-requests', { body: { changes }, status: 201 });
+    await flags.as('Grace').changeRequests.approve({ changeRequest: id }, { effect });
+    await send('POST', `/api/admin/change-requests/${id}/apply`, { body: {}, status: 200 });
+  },
+  () => flags.runDue(),
+];
+await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+const section = page.split(/^## /m).find((part) => part.startsWith('The way of a request')) ?? '';
+const lists = section.match(/^```\n[\s\S]*?^```/gm) ?? [];
+for (const [index, run] of WAYS.entries()) {
+  takeFiles();
+  await run();
+  const files = takeFiles();
+  const listed = filesIn(lists[index] ?? '');
+  const idle = listed.filter((file) => !files.has(file));
+  console.log(`${index === 0 ? 'A request' : 'A step'}: ${new Set(listed).size} files beside those of every change`);
+  for (const file of idle) console.log(`  does not run: ${file}`);
+  if (idle.length > 0 || listed.length === 0) process.exitCode = 1;
 }
 server.close();
 server.closeAllConnections();

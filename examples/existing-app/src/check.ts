@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { createFlags, memoryStorage } from '@flags/core';
 import { createApp } from './app.js';
+import { renameUser } from './users.js';
 
 /** Tests the statements of this example's README over HTTP. */
 const flags = await createFlags({ storage: memoryStorage(), due: { run: true } });
@@ -52,45 +53,69 @@ await check('an API token is created by neither, and seen by neither', async () 
   }
 });
 
-await check('an editor plans a change for later, and a viewer sees it', async () => {
-  const call = await callerNamed('ada', 'lovelace');
-  const schedules = '/internal/flags/api/admin/schedules';
+const admin = '/internal/flags/api/admin';
+const requests = `${admin}/change-requests`;
+
+await check('an editor requests a change for later, and a viewer sees it', async () => {
+  const ada = await callerNamed('ada', 'lovelace');
   const ref = { project: 'default', flag: 'checkout' };
   const changes = [{ op: 'updateFlag', ref, input: { description: 'The new checkout' } }];
-  const made = await call('POST', schedules, { changes, at: new Date(Date.now() + 1_000).toISOString() });
-  assert.equal(made.status, 201);
-  const viewer = await callerNamed('charles', 'babbage');
-  const response = await viewer('GET', schedules);
+  const at = new Date(Date.now() + 1_000).toISOString();
+  assert.equal((await ada('POST', requests, { changes, at })).status, 201);
+  const charles = await callerNamed('charles', 'babbage');
+  const response = await charles('GET', requests);
   const seen = (await response.json()) as {
-    readonly schedules: readonly { readonly author: { readonly name: string } }[];
+    readonly changeRequests: readonly { readonly author: { readonly name: string } }[];
   };
   assert.deepEqual(
-    seen.schedules.map(({ author }) => author.name),
+    seen.changeRequests.map(({ author }) => author.name),
     ['ada'],
   );
+  assert.equal((await charles('POST', requests, { changes })).status, 403);
   while ((await flags.getFlag(ref)).description !== 'The new checkout') await setTimeout(50);
 });
 
-await check('an editor proposes a change of production, and another one approves it', async () => {
+const production = { project: 'default', flag: 'checkout', environment: 'production' };
+const launch = [
+  { op: 'addStrategy', ref: production, input: { name: 'default' } },
+  { op: 'enable', ref: production },
+];
+
+await check('an editor requests a change of production, and another one approves what it does', async () => {
   await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
   const [ada, grace] = [await callerNamed('ada', 'lovelace'), await callerNamed('grace', 'hopper')];
-  const admin = '/internal/flags/api/admin';
-  const ref = { project: 'default', flag: 'checkout', environment: 'production' };
-  const changes = [
-    { op: 'addStrategy', ref, input: { name: 'default' } },
-    { op: 'enable', ref },
-  ];
-  const refused = await ada('POST', `${admin}/changes`, { changes });
-  assert.equal(refused.status, 409);
-  assert.match(await refused.text(), /approval_required/);
-  const made = await ada('POST', `${admin}/proposals`, { changes, reason: 'The new checkout is ready' });
+  await refused(ada('POST', `${admin}/changes`, { changes: launch }), 'approval_required');
+  const made = await ada('POST', requests, { changes: launch, reason: 'The new checkout is ready' });
   assert.equal(made.status, 201);
-  const { id } = (await made.json()) as { readonly id: string };
-  const proposal = `${admin}/proposals/${id}`;
-  assert.equal((await ada('POST', `${proposal}/approve`)).status, 409);
-  assert.equal((await grace('POST', `${proposal}/approve`)).status, 200);
-  assert.equal((await ada('POST', `${proposal}/apply`)).status, 200);
-  assert.equal((await flags.getFlag(ref)).environments.find(({ name }) => name === 'production')?.enabled, true);
+  const { id, state, effect: first } = (await made.json()) as ChangeRequest;
+  assert.equal(state, 'open');
+  const request = `${requests}/${id}`;
+  await refused(ada('POST', `${request}/apply`), 'approval_required');
+  await refused(ada('POST', `${request}/approve`, { effect: first }), 'own_change_request');
+  // What somebody has not seen cannot be approved.
+  const variants = [{ op: 'setVariants', ref: production, input: [{ name: 'red' }, { name: 'blue' }] }];
+  assert.equal((await ada('POST', `${admin}/changes`, { changes: variants })).status, 200);
+  await refused(grace('POST', `${request}/approve`, { effect: first }), 'effect_changed');
+  const { effect } = (await (await grace('GET', request)).json()) as ChangeRequest;
+  assert.equal((await grace('POST', `${request}/approve`, { effect })).status, 200);
+  const applied = (await (await ada('POST', `${request}/apply`)).json()) as ChangeRequest;
+  assert.equal(applied.state, 'applied');
+  assert.equal((await flags.getFlag(production)).environments.find(({ name }) => name === 'production')?.enabled, true);
+  await refused(ada('POST', `${request}/withdraw`), 'change_request_not_open');
+  // What only switches off needs no approval.
+  assert.equal((await ada('POST', `${admin}/changes/${applied.changeSet}/undo`)).status, 200);
+});
+
+await check('an editor under a new name is still the author of her request', async () => {
+  const ada = await callerNamed('ada', 'lovelace');
+  const made = await ada('POST', requests, { changes: launch });
+  const { id, effect } = (await made.json()) as ChangeRequest;
+  renameUser(1, 'ada king');
+  const renamed = await callerNamed('ada king', 'lovelace');
+  await refused(renamed('POST', `${requests}/${id}/approve`, { effect }), 'own_change_request');
+  await refused(renamed('POST', `${requests}/${id}/reject`), 'own_change_request');
+  assert.equal((await renamed('POST', `${requests}/${id}/withdraw`)).status, 200);
+  renameUser(1, 'ada');
 });
 
 await check('the admin page is beside the router, under a policy of its own', async () => {
@@ -114,6 +139,19 @@ await check('the server stops while a client streams', async () => {
   await new Promise((resolve) => server.close(resolve));
   await stream.text().catch(() => undefined);
 });
+
+interface ChangeRequest {
+  readonly id: string;
+  readonly state: string;
+  readonly effect: string | null;
+  readonly changeSet: string | null;
+}
+
+async function refused(call: Promise<Response>, code: string): Promise<void> {
+  const response = await call;
+  const body = (await response.json()) as { readonly code: string };
+  assert.deepEqual([response.status, body.code], [409, code]);
+}
 
 async function check(fact: string, body: () => Promise<void>): Promise<void> {
   await body();

@@ -8,7 +8,7 @@ export interface User {
   readonly role: UserRole;
 }
 
-const USERS: readonly (User & { readonly password: string })[] = [
+const USERS: (User & { readonly password: string })[] = [
   { id: 1, name: 'ada', role: 'editor', password: 'lovelace' },
   { id: 2, name: 'grace', role: 'editor', password: 'hopper' },
   { id: 3, name: 'charles', role: 'viewer', password: 'babbage' },
@@ -16,6 +16,13 @@ const USERS: readonly (User & { readonly password: string })[] = [
 
 export function logIn(name: unknown, password: unknown): User | undefined {
   return USERS.find((user) => user.name === name && user.password === password);
+}
+
+/** People marry, and correct their names. */
+export function renameUser(id: number, name: string): void {
+  const index = USERS.findIndex((user) => user.id === id);
+  const user = USERS[index];
+  if (user) USERS[index] = { ...user, name };
 }
 
 export function userWithId(id: number | undefined): User | undefined {

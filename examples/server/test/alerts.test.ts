@@ -55,8 +55,10 @@ async function startHost(): Promise<Host> {
     usage: { interval: 0 },
     onError: () => undefined,
     onProblem: () => undefined,
-    runSchedules: true,
-    authorizeDue: () => Promise.reject(new Error('The permissions of the host cannot be read.')),
+    due: {
+      run: true,
+      authorize: () => Promise.reject(new Error('The permissions of the host cannot be read.')),
+    },
   });
   instrumentFlags(flags, { meterProvider });
   const router: FlagsRouter = createFlagsRouter(flags, { auth: 'none', onError: noteFault });
@@ -210,15 +212,15 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    alert: 'FlagsSchedulesOverdue',
-    fault: 'a schedule is due, but the host cannot authorize it',
+    alert: 'FlagsDueOverdue',
+    fault: 'a change request is due, but the host cannot authorize it',
     course: 'lasts',
     async cause({ flags, advance }) {
       const at = new Date(Date.now() + MINUTE).toISOString();
-      await flags.createSchedule([{ op: 'createFlag', ref: DEFAULT, input: { name: 'later' } }], { at });
+      await flags.changeRequests.create([{ op: 'createFlag', ref: DEFAULT, input: { name: 'later' } }], { at });
       advance(2 * MINUTE);
       await flags.runDue();
-      expect(flags.status().schedules).toMatchObject({ pending: 1, overdue: 1 });
+      expect(flags.status().due).toMatchObject({ pending: 1, overdue: 1 });
     },
   },
   {
@@ -233,9 +235,9 @@ const SCENARIOS: readonly Scenario[] = [
         parameters: { rollout: '5', stickiness: 'default', groupId: 'guarded' },
       });
       await flags.enable(production);
-      await flags.startRollout({ ...production, strategy }, { steps: [{ rollout: 25 }], guarded: true });
+      await flags.rollouts.start({ ...production, strategy }, { steps: [{ percentage: 25 }], guarded: true });
       await flags.runDue();
-      expect(flags.status().schedules?.unguarded).toBe(1);
+      expect(flags.status().due?.unguarded).toBe(1);
     },
   },
   {

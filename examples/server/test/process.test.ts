@@ -56,7 +56,7 @@ describe('a server that cannot start', () => {
   }
 });
 
-describe('the schedules of a server', () => {
+describe('the change requests of a server', () => {
   afterEach(endAll);
 
   it('are applied at their time', async () => {
@@ -66,11 +66,11 @@ describe('the schedules of a server', () => {
     await admin.createFlag('checkout');
     const changes = [{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }];
     const at = new Date(Date.now() + 300).toISOString();
-    const made = await admin.post('/api/admin/schedules', { changes, at });
+    const made = await admin.post('/api/admin/change-requests', { changes, at });
     expect(made.status).toBe(201);
     const { id } = (await made.json()) as { readonly id: string };
     const stateOf = async () =>
-      ((await (await admin.get(`/api/admin/schedules/${id}`)).json()) as { state: string }).state;
+      ((await (await admin.get(`/api/admin/change-requests/${id}`)).json()) as { state: string }).state;
     await until(async () => (await stateOf()) === 'applied');
   });
 });

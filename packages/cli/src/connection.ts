@@ -223,8 +223,8 @@ function isChange(init: RequestInit = {}): boolean {
   return new Headers(init.headers).has(KEY);
 }
 
-/** A command needs neither the changes of other processes nor counts of its evaluations. A service carries schedules out. */
-const READING = { pollInterval: 0, usage: { interval: 0 }, runSchedules: 'elsewhere' } as const;
+/** A command needs neither the changes of other processes nor counts of its evaluations. */
+const READING = { pollInterval: 0, usage: { interval: 0 } } as const;
 
 interface OpeningOptions extends Pick<ConnectionOptions, 'environments' | 'driverFrom'> {
   /** Create the file, create the tables, or migrate them. */
@@ -244,9 +244,11 @@ export async function openFlags(
   if (!create && !isDraft && isFile(store) && !existsSync(store))
     throw new EmptyStoreError(`There is no file ${store}.`, store);
   if (environments?.length === 0) throw usageError('--environments has no names: --environments test,live');
+  // The service of a store does what is due. Flags in memory have no other process.
+  const due = { run: store === ':memory:' ? true : 'elsewhere' } as const;
   try {
     const configured = environments && { environments: environments.map((name) => ({ name })) };
-    return await createFlags({ ...settings, ...configured, storage: await openStorage(store, opening) });
+    return await createFlags({ ...settings, due, ...configured, storage: await openStorage(store, opening) });
   } catch (error) {
     const reason = reasonOf(error);
     if (isFlagsError(error) && error.details.some(({ path }) => path?.startsWith('/environments'))) {

@@ -8,13 +8,22 @@ import {
   isFlagsError,
   LIMITS,
   memoryStorage,
+  type Rollout,
 } from '@flags/core';
 import { loadDefinitions } from '@flags/core/integration';
+import type { ApprovalPolicy } from '@flags/core/types';
 
 /** The parts of a document that is too large for one import, and what they change together. */
-export interface PlannedParts extends Required<Pick<ImportResult, 'differences' | 'effects'>> {
+export interface PlannedParts
+  extends Required<Pick<ImportResult, 'differences' | 'effects' | 'rollouts' | 'approval'>> {
   /** Each is one import, and so one change set. */
   readonly parts: readonly Definitions[];
+}
+
+/** What a store has beside its definitions. */
+export interface StoredBeside {
+  readonly rollouts: readonly Pick<Rollout, 'ref' | 'percentage'>[];
+  readonly policy: ApprovalPolicy;
 }
 
 /** The bytes of a document in one request: a server reads at most 1 MiB. */
@@ -29,20 +38,30 @@ export const MAX_BODY = 900_000;
 export async function planInParts(
   options: Omit<FlagsOptions, 'storage'>,
   current: Definitions,
-  { document, prune }: { readonly document: Definitions; readonly prune: boolean },
+  {
+    document,
+    prune,
+    beside,
+  }: { readonly document: Definitions; readonly prune: boolean; readonly beside: StoredBeside },
 ): Promise<PlannedParts> {
-  const flags = await createFlags({ ...options, storage: memoryStorage() });
+  const flags = await createFlags({ ...options, due: { run: 'elsewhere' }, storage: memoryStorage() });
   try {
     for (const items of toParts(current, { version: 1 })) await loadItems(flags, items);
+    for (const { ref, percentage } of beside.rollouts) {
+      await flags.rollouts.start(ref, { steps: [{ percentage, hold: null }] });
+    }
+    await flags.approvalPolicy.set(beside.policy);
     await assertValid(flags, document);
     const planned: PlannedPart[] = [];
     for (const items of toParts(prune ? withPruned(document, current) : document, current)) {
       planned.push(...(await importItems(flags, items)));
     }
     return {
-      parts: planned.map(({ part }) => part),
+      parts: planned.filter(({ differences }) => differences.length > 0).map(({ part }) => part),
       differences: planned.flatMap(({ differences }) => differences),
       effects: joinEffects(planned.flatMap(({ effects = [] }) => effects)),
+      rollouts: planned.flatMap(({ rollouts }) => rollouts),
+      approval: joinApprovals(planned.map(({ approval = null }) => approval)),
     };
   } finally {
     await flags.close();
@@ -76,13 +95,13 @@ async function loadItems(flags: Flags, items: readonly Item[]): Promise<void> {
 
 type PlannedPart = ImportResult & { readonly part: Definitions };
 
-/** Imports items, or their halves if they are too large for one import. Returns the parts that change something. */
+/** Imports items, or their halves if they are too large for one import. */
 async function importItems(flags: Flags, items: readonly Item[]): Promise<readonly PlannedPart[]> {
   const part = toDefinitions(items);
   try {
     const plan = await flags.importDefinitions(part, { dryRun: true });
-    await flags.importDefinitions(part);
-    return plan.differences.length > 0 ? [{ ...plan, part }] : [];
+    await flags.importDefinitions(part, { bypassApproval: 'A plan' });
+    return [{ ...plan, part }];
   } catch (error) {
     if (!isTooLarge(error) || items.length === 1) throw error;
     const middle = Math.ceil(items.length / 2);
@@ -100,6 +119,14 @@ function joinEffects(effects: PlannedParts['effects']): PlannedParts['effects'] 
     joined.set(key, { ...effect, before, ...(before === effect.after && { changed: true }) });
   }
   return [...joined.values()];
+}
+
+/** Joins the approvals that several parts need. */
+function joinApprovals(approvals: readonly PlannedParts['approval'][]): PlannedParts['approval'] {
+  const needed = approvals.filter((one) => one !== null);
+  if (needed.length === 0) return null;
+  const environments = new Set(needed.flatMap((one) => one.environments));
+  return { required: Math.max(...needed.map(({ required }) => required)), environments: [...environments] };
 }
 
 /** A project, segment or flag of a document. */

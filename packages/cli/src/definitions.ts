@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { buffer as readBuffer } from 'node:stream/consumers';
 import { type Definitions, type ImportResult, isFlagsError } from '@flags/core';
-import type { ImportedDifference } from '@flags/core/types';
-import type { Session } from '@flags/http/wire';
+import type { ApprovalPolicy, ImportedDifference } from '@flags/core/types';
+import type { RolloutPage, Session } from '@flags/http/wire';
 import { parse as parseYaml } from 'yaml';
 import { reasonOf } from './connection.js';
 import { isTooLarge, MAX_BODY, planInParts, sizeOf } from './definition-parts.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
 import { describeRefusal } from './refusal-words.js';
-import { confirmPlan, type Effects, type ShowChoices, showPlan } from './review.js';
-import type { CommandSession } from './session.js';
+import { confirmPlan, describeEnd, type Effects, type ShowChoices, showPlan } from './review.js';
+import { type CommandSession, readAll } from './session.js';
 
 /** Reads a YAML or JSON file; `-` is the standard input. */
 export async function readDocument({ stdin }: CommandIo, file: string): Promise<unknown> {
@@ -44,7 +44,7 @@ export interface ApplyChoices extends ShowChoices {
   readonly prune?: boolean;
 }
 
-interface DocumentPlan extends Pick<ImportResult, 'differences'>, Partial<Effects> {
+interface DocumentPlan extends Pick<ImportResult, 'differences' | 'rollouts' | 'approval'>, Partial<Effects> {
   /** What is imported, one after the other: usually the document alone. */
   readonly parts: readonly Definitions[];
 }
@@ -72,7 +72,10 @@ async function planOnCopy({ api }: CommandSession, document: Definitions, prune:
     ...(roles && { roles }),
   };
   try {
-    return await planInParts(settings, await api.get<Definitions>('/export'), { document, prune });
+    const { environments: policy } = await api.get<ApprovalPolicy>('/approval-policy');
+    const rollouts = await readAll(api, '/rollouts', {}, (page: RolloutPage) => page.rollouts);
+    const beside = { rollouts, policy: { environments: policy } };
+    return await planInParts(settings, await api.get<Definitions>('/export'), { document, prune, beside });
   } catch (error) {
     if (!isFlagsError(error)) throw error;
     throw new CommandError(describeRefusal(error.message, error.details));
@@ -86,9 +89,10 @@ export async function planDocument(
   { prune = false, ...choices }: ApplyChoices = {},
 ): Promise<Omit<DocumentPlan, 'parts'>> {
   const { parts, ...planned } = await planImport(session, document, prune);
-  const { differences } = planned;
+  const { differences, rollouts, approval = null } = planned;
   showParts(session, parts);
-  return { differences, ...(await showPlan(session, { ...planned, documents: differences }, choices)) };
+  const effects = await showPlan(session, { ...planned, documents: differences, notes: notesOf(planned) }, choices);
+  return { differences, rollouts, ...effects, approval };
 }
 
 function showParts({ output }: CommandSession, { length }: readonly Definitions[]): void {
@@ -103,11 +107,11 @@ export async function applyDocument(
 ): Promise<void> {
   const { api, output, options } = session;
   const planned = await planImport(session, document, prune);
-  const { parts, differences, effects, hiddenEffects = 0 } = planned;
-  const json = { changeSets: [], differences, effects, hiddenEffects };
-  const deletions = archivedIn(differences);
+  const { parts, differences, rollouts, effects, hiddenEffects = 0 } = planned;
+  const json = { changeSets: [], differences, rollouts, effects, hiddenEffects };
+  const review = { documents: differences, subjects: archivedIn(differences), notes: notesOf(planned), advice: ADVICE };
   showParts(session, parts);
-  if (!(await confirmPlan(session, { ...planned, documents: differences, deletions, json }, choices))) return;
+  if (!(await confirmPlan(session, { ...planned, ...review, json }, choices))) return;
   const { reason, bypassApproval } = options;
   const changeSets: NonNullable<ImportResult['changeSet']>[] = [];
   for (const definitions of parts) {
@@ -115,9 +119,27 @@ export async function applyDocument(
     const { changeSet } = await api.change<ImportResult>('/import', body, { bypassApproval });
     if (changeSet) changeSets.push(changeSet);
   }
-  output.json({ changed: changeSets.length > 0, changeSets, differences });
+  output.json({ changed: changeSets.length > 0, changeSets, differences, rollouts });
   const ids = changeSets.map(({ id }) => id).reverse();
   output.line(output.colors.green(`Changed. To undo it: ${ids.map((id) => `flags undo ${id}`).join('; ')}`));
+}
+
+/** No change request contains a document. */
+const ADVICE =
+  'Request the changes by commands with --request, or import with --bypass-approval REASON if you may do without.';
+
+/** Says which rollouts the document ends, and which percentages it leaves alone. */
+function notesOf({ differences, rollouts }: Pick<DocumentPlan, 'differences' | 'rollouts'>): readonly string[] {
+  const ended = differences.flatMap(({ id: flag, parts }) =>
+    parts.flatMap(({ path, after }) => {
+      const [, environment] = /^\/environments\/([^/]*)\/rollouts(?:\/[^/]*)?$/.exec(path) ?? [];
+      return environment !== undefined && after === null ? [describeEnd({ flag, environment })] : [];
+    }),
+  );
+  const left = rollouts.map(({ flag, environment }) => {
+    return `leaves the percentage of ${flag} in ${environment} alone: it rolls out`;
+  });
+  return [...new Set([...ended, ...left])];
 }
 
 /** Returns the flags that a document archives: the question names them, as it names deletions. */

@@ -11,96 +11,93 @@ import {
   type Names,
   nameStrategies,
   type ReviewScope,
+  rolloutsEndedBy,
 } from '@flags/core/admin';
-import type { ChangeSet, Plan, Proposal, Schedule } from '@flags/http/wire';
+import type { ChangeSet, Plan } from '@flags/http/wire';
 import confirm from '@inquirer/confirm';
 import type { Api } from './connection.js';
-import { CommandError, EXIT, oneLine, usageError } from './output.js';
-import { type CommandSession, type CommonOptions, readEnvironments, readSegmentNames, reviewedIn } from './session.js';
+import { CommandError, EXIT, oneLine } from './output.js';
+import { assertApproved, assertWays, describeApproval, isRequested, requestChanges } from './requests.js';
+import { type CommandSession, readEnvironments, readSegmentNames, reviewedIn } from './session.js';
 
-/** The options of every command that applies reviewed changes. */
-export const AT = ['--at <time>', 'apply the changes then: 2030-05-01T09:00:00+02:00, with an offset or Z'] as const;
-export const PROPOSE = ['--propose', 'propose the changes, for the approval of somebody else'] as const;
-/** Also of undo and import. */
-export const BYPASS = ['--bypass-approval <reason>', 'do without the approval that the changes need'] as const;
+interface ReviewChoices {
+  /** Whether a later undo restores what the changes change. Default: true. */
+  readonly isUndoable?: boolean;
+}
 
 /**
- * Plans changes, reviews them, and applies them as one change set, with `--at` at a time. With `--propose`, it keeps them
- * for the approval of others.
+ * Plans changes, reviews them, and applies them as one change set. With `--at` or `--request`, it requests them.
  *
- * Writes for programs `{ changed, changeSet }`, or `{ changed: false }` with `schedule` for `--at`, `proposal` for
- * `--propose`, and `documents` and `effects` for `--dry-run`.
+ * Writes for programs `{ changed, changeSet }`, or `{ changed: false }` with `request` for `--at` and `--request`, and
+ * `documents`, `effects` and `approval` for `--dry-run`. Returns whether the changes are applied.
  *
  * @throws CommandError without a confirmation
  */
-export async function applyReviewed(session: CommandSession, changes: readonly Change[]): Promise<void> {
-  const { api, output } = session;
-  const { at, reason, bypassApproval } = session.options;
-  if (at !== undefined) assertTime(at);
-  assertWays(session.options);
+export async function applyReviewed(
+  session: CommandSession,
+  changes: readonly Change[],
+  { isUndoable = true }: ReviewChoices = {},
+): Promise<boolean> {
+  const { api, output, options } = session;
+  assertWays(options);
   const plan = await api.post<Plan>('/changes/plan', { changes });
-  const { documents } = plan;
-  const changed = documents.filter(({ events }) => events.length > 0);
-  const deletions = deletionsIn(plan);
-  if (!(await confirmPlan(session, { ...plan, documents: changed, deletions, json: { documents } }))) return;
-  if (session.options.propose === true) return propose(session, { changes });
-  if (at !== undefined) return schedule(session, { changes, at, ...(reason !== undefined && { reason }) });
+  if (!(await confirmPlan(session, toPlanned(plan)))) return false;
+  if (isRequested(options)) {
+    await requestChanges(session, changes);
+    return false;
+  }
+  const { reason, bypassApproval } = options;
   const body = { changes, ...(reason !== undefined && { reason }) };
   const changeSet = await api.change<ChangeSet>('/changes', body, { bypassApproval });
   output.json({ changed: changeSet.id !== null, changeSet });
-  output.line(output.colors.green(`Changed. To undo it: flags undo ${changeSet.id ?? ''}`));
+  if (isUndoable) output.line(output.colors.green(`Changed. To undo it: flags undo ${changeSet.id ?? ''}`));
+  return true;
 }
 
-/**
- * Checks that the options name one way.
- *
- * @throws CommandError
- */
-export function assertWays({ at, propose: isProposed, reason, bypassApproval }: CommonOptions): void {
-  if (isProposed !== true) return;
-  if (!reason?.trim()) throw usageError('--propose needs --reason: those who approve read it.');
-  if (bypassApproval !== undefined) throw usageError('Choose --propose or --bypass-approval, but not both.');
-  if (at === undefined) return;
-  throw usageError('Choose the time when you apply the proposal: flags proposals apply ID --at TIME.');
+/** Returns the plan of a change set, without documents that stay as they are. */
+export function toPlanned(plan: Plan): Planned {
+  const documents = plan.documents.filter(({ events }) => events.length > 0);
+  const ends = rolloutsEndedBy(documents).map(describeEnd);
+  return {
+    ...plan,
+    documents,
+    subjects: deletionsIn(plan),
+    notes: [...new Set(ends)],
+    notesOfRequest: documents.some(mayEndRollouts)
+      ? ['ends what rolls out then of the strategies that it changes']
+      : [],
+    json: { documents: plan.documents },
+  };
 }
 
-/** Keeps changes, or a rollout, for the approval of others. */
-export async function propose({ api, output, options }: CommandSession, body: object): Promise<void> {
-  const proposal = await api.change<Proposal>('/proposals', { ...body, reason: options.reason });
-  const { id, state, required } = proposal;
-  output.json({ changed: false, proposal });
-  output.line(output.colors.green(`Proposed: ${id}`));
-  const who = required === 1 ? 'Somebody else' : `${required} others`;
-  output.line(state === 'open' ? `${who} must approve it on the admin page.` : 'It needs no approval.');
-  output.line(`To apply it then: flags proposals apply ${id}. To take it back: flags proposals withdraw ${id}`);
+/** Says that a change ends a rollout. */
+export function describeEnd({ flag, environment }: { readonly flag: string; readonly environment: string }): string {
+  return `ends the rollout of ${flag} in ${environment}`;
 }
 
-/** A local time would mean another one on the server. */
-export function assertTime(at: string): void {
-  if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/i.test(at) && !Number.isNaN(Date.parse(at))) return;
-  throw usageError(`--at is a time with Z or an offset, such as 2030-05-01T09:00:00+02:00, not ${at}.`);
+/** Whether a change of a flag, when it is applied later, ends what rolls out then. Moves of a rollout itself do not. */
+function mayEndRollouts({ before, events }: Plan['documents'][number]): boolean {
+  const isMove = events.some(({ type, data }) => type.startsWith('rollout-') && Object(data).reason !== 'changed');
+  const isOfStrategies = events.some(({ type, environment }) => environment !== null || GONE.test(type));
+  return before !== null && isOfStrategies && !isMove;
 }
 
-async function schedule({ api, output, options }: CommandSession, body: object): Promise<void> {
-  const { bypassApproval } = options;
-  const made = await api.change<Schedule>('/schedules', body, { bypassApproval });
-  output.json({ changed: false, schedule: made });
-  tellSchedule({ api, output }, made);
-}
+/** A flag that leaves its project, or its clients. */
+const GONE = /^feature-(archived|deleted|project-change)$/;
 
-/** Says when a schedule applies its changes, and how to prevent it. */
-export function tellSchedule({ api, output }: Pick<CommandSession, 'api' | 'output'>, { at, id }: TimedSchedule): void {
-  output.line(output.colors.green(`Scheduled for ${at}. To cancel it: flags schedules cancel ${id}`));
-  if (api.connection.flags) output.line('A service on this store with runSchedules: true must run then.');
-}
-
-type TimedSchedule = Pick<Schedule, 'at' | 'id'>;
-
-/** A plan of changes, of an undo or of an import. */
-interface Planned extends Partial<Effects> {
+/** A plan of changes, of an undo, of a request or of an import. */
+export interface Planned extends Partial<Effects> {
   readonly documents: readonly ComparedDocument[];
-  /** Documents that it deletes or archives, in words. */
-  readonly deletions: readonly string[];
+  /** What needs a confirmation beside what clients see, in words, such as documents that it deletes or archives. */
+  readonly subjects: readonly string[];
+  /** What else it does, in words. */
+  readonly notes?: readonly string[];
+  /** The same, if it is applied later. */
+  readonly notesOfRequest?: readonly string[];
+  /** The approval that it needs; null or absent if it needs none. */
+  readonly approval?: Plan['approval'];
+  /** How to get the approval. Default: by a request. */
+  readonly advice?: string;
   /** The output of `--dry-run` for programs, beside the effects. */
   readonly json: object;
 }
@@ -113,27 +110,29 @@ export interface ShowChoices {
 /**
  * Shows a plan with its effects on clients, and asks for a confirmation if necessary. Returns whether to apply it.
  *
- * @throws CommandError without a confirmation
+ * @throws CommandError without a confirmation, or without the approval that it needs
  */
 export async function confirmPlan(session: CommandSession, planned: Planned, choices?: ShowChoices): Promise<boolean> {
-  const { documents, json } = planned;
+  const { documents, subjects, approval = null, json } = planned;
   const { output, options } = session;
   const scope = await readReviewScope(session);
   const effects = await showPlan(session, planned, choices);
-  // Changes that change nothing now may do so later, after other schedules.
-  if (documents.length === 0 && options.at === undefined) {
+  // Changes that change nothing now may do so later, after others.
+  const isNothing = documents.length === 0 && subjects.length === 0;
+  if (isNothing && !isRequested(options)) {
     output.json({ changed: false, ...json });
     return false;
   }
   if (options.dryRun === true) {
     output.line('Nothing has changed: this is what the command would do.');
-    output.json({ changed: false, ...json, ...effects });
+    output.json({ changed: false, ...json, ...effects, approval });
     return false;
   }
-  // A proposal changes nothing.
-  if (options.propose === true) return true;
-  if (documents.length === 0) await confirmOrRefuse(session, 'Nothing would change now. Schedule it for later?');
-  else await confirmChange(session, { ...effects, deletions: planned.deletions, scope });
+  assertApproved(session, approval, planned.advice);
+  // A request without a time changes nothing by itself.
+  if (isRequested(options) && options.at === undefined) return true;
+  if (isNothing) await confirmOrRefuse(session, 'Nothing would change now. Request it for later?');
+  else await confirmChange(session, { ...effects, subjects, scope });
   return true;
 }
 
@@ -147,15 +146,17 @@ async function readReviewScope({ api, options }: CommandSession): Promise<Review
 export type Effects = Pick<Plan, 'effects' | 'hiddenEffects'>;
 
 /**
- * Shows the differences of a plan and its effects on clients, and returns the effects.
+ * Shows the differences of a plan, its effects on clients, what else it does, and the approval that it needs. Returns the
+ * effects.
  *
  * @throws CommandError if the server does not send them: without them it is unknown whether the change needs a review
  */
 export async function showPlan(
   { api, output, options }: CommandSession,
-  { documents, effects, hiddenEffects = 0 }: Pick<Planned, 'documents' | keyof Effects>,
+  planned: Omit<Planned, 'subjects' | 'json'>,
   { markdown = false }: ShowChoices = {},
 ): Promise<Effects> {
+  const { documents, effects, hiddenEffects = 0, notes = [], notesOfRequest = [], approval } = planned;
   if (!Array.isArray(effects)) {
     throw new CommandError(
       `${api.connection.name} does not say what clients would notice. Is it the flags API, in a version that fits this command?`,
@@ -167,25 +168,28 @@ export async function showPlan(
   const { ownStrategies } = await readEnvironments(api);
   const lines = [
     ...documentLines(documents, { ...names, ownStrategies }),
+    ...notes,
+    ...(isRequested(options) ? notesOfRequest : []),
     ...(clients.length > 0 ? ['clients', ...clients, ...reason] : []),
+    ...(approval ? [`needs ${describeApproval(approval)}`] : []),
   ];
-  if (documents.length === 0) output.line('Nothing to change.');
-  else if (markdown) output.fenced(lines);
+  if (documents.length === 0 && notes.length === 0) output.line('Nothing to change.');
+  if (lines.length > 0 && markdown) output.fenced(lines);
   else for (const line of lines) output.line(line);
   return { effects, hiddenEffects };
 }
 
-/** Asks for a confirmation if clients of a reviewed environment see a difference, or if a document is deleted. */
+/** Asks for a confirmation if clients of a reviewed environment see a difference, or for other subjects. */
 async function confirmChange(
   session: CommandSession,
-  { effects, hiddenEffects, deletions, scope }: Effects & Pick<Planned, 'deletions'> & { readonly scope: ReviewScope },
+  { effects, hiddenEffects, subjects, scope }: Effects & Pick<Planned, 'subjects'> & { readonly scope: ReviewScope },
 ): Promise<void> {
   const seen = effectsToReview(effects, scope);
   const hidden = hiddenToReview(hiddenEffects, scope) > 0 ? ['flags that you may not read'] : [];
-  const subjects = [...new Set(seen.map(({ environment }) => environment)), ...hidden, ...deletions];
+  const all = [...new Set(seen.map(({ environment }) => environment)), ...hidden, ...subjects];
   const { at } = session.options;
-  const when = at === undefined ? '' : ` at ${at}`;
-  if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}${when}. Go on?`);
+  const when = at === undefined ? 'now' : `at ${at}`;
+  if (all.length > 0) await confirmOrRefuse(session, `This changes ${all.join(', ')} ${when}. Go on?`);
 }
 
 /** Asks a question on a terminal. Elsewhere only `--yes` confirms. */
@@ -203,7 +207,7 @@ export async function confirmOrRefuse({ io, options }: CommandSession, message: 
 }
 
 /** Returns the documents that a plan deletes. */
-export function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly string[] {
+function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly string[] {
   return documents
     .filter(({ after, before }) => after === null && before !== null)
     .map((document) => titleOf(document, { segment: () => segmentNameIn(document) }));

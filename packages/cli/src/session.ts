@@ -21,8 +21,8 @@ export interface CommonOptions {
   readonly dryRun?: boolean;
   /** When to apply the changes, for commands that take it. */
   readonly at?: string;
-  /** Propose the changes instead of applying them, for commands that take it. */
-  readonly propose?: boolean;
+  /** Request the changes instead of applying them, for commands that take it. */
+  readonly request?: boolean;
   /** Why the changes do not wait for the approval that they need, for commands that take it. */
   readonly bypassApproval?: string;
 }
@@ -89,7 +89,7 @@ interface SessionChoices {
 /** Returns the action of a command, which runs on the target of its options and closes the connection afterwards. */
 export function inSession<Arguments extends readonly unknown[], Options extends CommonOptions>(
   io: CommandIo,
-  work: (session: CommandSession<Options>, ...args: Arguments) => Promise<void>,
+  work: (session: CommandSession<Options>, ...args: Arguments) => Promise<unknown>,
   { creates = false }: SessionChoices = {},
 ): (...given: [...args: Arguments, options: unknown, command: Command]) => Promise<void> {
   return async (...given) => {
@@ -167,6 +167,35 @@ export function reviewedIn({ reviewIn }: CommonOptions, environments: readonly s
   if (unknown === undefined) return names;
   // A misspelt name would take the review away from the environment that it means.
   throw usageError(`--review-in: there is no environment ${unknown}; there are: ${environments.join(', ')}.`);
+}
+
+/** The largest page of a list. */
+export const MOST_PER_PAGE = 1_000;
+
+/** The maximum number of pages: more than any store has. */
+const MOST_PAGES = 1_000;
+
+/**
+ * Reads all pages of a list.
+ *
+ * @throws CommandError for a list without an end
+ */
+export async function readAll<Page extends { readonly next?: string | undefined }, Item>(
+  api: Api,
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  itemsOf: (page: Page) => readonly Item[],
+): Promise<Item[]> {
+  const found: Item[] = [];
+  let after: string | undefined;
+  for (let read = 0; read < MOST_PAGES; read++) {
+    const page = await api.get<Page>(path, { ...query, limit: MOST_PER_PAGE, after });
+    found.push(...itemsOf(page));
+    if (page.next === undefined) return found;
+    if (page.next === after) break;
+    after = page.next;
+  }
+  throw new CommandError(`${api.connection.name} sends an endless list. Is it the flags API?`);
 }
 
 /** Returns the names of segments by id. A caller who may not list segments sees their ids. */

@@ -85,7 +85,7 @@ export interface RunningServer {
 export function runningServer(): () => RunningServer {
   let parts: RunningServer & { readonly api: FlagsApi; readonly server: Server };
   beforeEach(async () => {
-    const flags = await createFlags({ storage: memoryStorage(), runSchedules: 'elsewhere', usage: { interval: 0 } });
+    const flags = await createFlags({ storage: memoryStorage(), due: { run: 'elsewhere' }, usage: { interval: 0 } });
     const { secret } = await flags.createToken({ name: 'operator', kind: 'admin' });
     const api = createFlagsApi(flags, { auth: 'token' });
     const server = createServer(KEEP_IDLE, toNodeHandler(api));

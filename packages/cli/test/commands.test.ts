@@ -104,7 +104,7 @@ describe.each([
     });
     expect(await flags('undo', id)).toMatchObject({
       code: 3,
-      err: expect.stringContaining('This changes production.'),
+      err: expect.stringContaining('This changes production now.'),
     });
     expect((await flags('undo', id, '--yes')).out).toMatch(/production: 1 flag goes off: checkout\nUndone\./);
     expect((await flags('show', 'checkout')).out).toContain('production: off\n  no strategies');
@@ -228,7 +228,7 @@ describe.each([
     expect(await flags('archive', 'checkout')).toMatchObject({
       code: 3,
       out: expect.stringContaining('production: 1 flag disappears, and was on: checkout'),
-      err: expect.stringMatching(/^This changes production\. Go on\?/),
+      err: expect.stringMatching(/^This changes production now\. Go on\?/),
     });
     expect(await flags('archive', 'checkout', '--yes')).toMatchObject({ code: 0 });
     expect((await flags('list', '--archived')).out).toContain('checkout');
@@ -251,7 +251,7 @@ describe.each([
     await flags('projects', 'create', 'old');
     expect(await flags('projects', 'delete', 'old')).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/^This changes project old\. Go on\?/),
+      err: expect.stringMatching(/^This changes project old now\. Go on\?/),
     });
     expect(await flags('projects', 'delete', 'old', '--yes')).toMatchObject({ code: 0 });
     expect((await flags('projects')).out).not.toContain('old');
@@ -336,113 +336,6 @@ describe.each([
     });
   });
 
-  also('plans changes for a time with --at, lists and cancels them', async () => {
-    const flags = await open();
-    await flags('create', 'checkout');
-    expect(await flags('schedules')).toMatchObject({ code: 0, out: 'No schedule is pending.\n' });
-    const at = new Date(Date.now() + 3_600_000).toISOString();
-    for (const wrong of ['tomorrow', '2030-05-01', '2030-05-01T09:00:00']) {
-      expect(await flags('on', 'checkout', '--at', wrong, '--yes')).toMatchObject({
-        code: 64,
-        err: expect.stringContaining(`--at is a time with Z or an offset`),
-      });
-    }
-    expect(await flags('on', 'checkout', '--at', at)).toMatchObject({
-      code: 3,
-      err: expect.stringContaining(`This changes production at ${at}. Go on?`),
-    });
-    const made = await jsonOf<{ changed: boolean; schedule: { id: string } }>(
-      flags('on', 'checkout', '--at', at, '--reason', 'Launch', '--yes', '--json'),
-    );
-    expect(made).toMatchObject({ changed: false, schedule: { state: 'pending', at, reason: 'Launch' } });
-    // It is off now: the second schedule changes something after the first one only.
-    expect(await flags('off', 'checkout', '--at', at)).toMatchObject({
-      code: 3,
-      err: expect.stringContaining('Nothing would change now. Schedule it for later?'),
-    });
-    expect((await flags('off', 'checkout', '--at', at, '--yes')).out).toContain(
-      `Scheduled for ${at}. To cancel it: flags schedules cancel `,
-    );
-    expect((await flags('on', 'checkout', '--at', at, '--dry-run')).out).toContain('Nothing has changed: ');
-    expect((await flags('schedules')).out).toMatch(/pending +checkout +production +\S+ +Launch +\S+$/m);
-    expect(await jsonOf<object[]>(flags('schedules', '--flag', 'checkout', '--json'))).toHaveLength(2);
-    expect((await flags('list')).out).toMatch(/^checkout .* off /m);
-    const { id } = made.schedule;
-    expect(await flags('schedules', 'cancel', id)).toMatchObject({ code: 3 });
-    expect((await flags('schedules', 'cancel', id, '--dry-run')).out).toBe(
-      `Would cancel the schedule of ${at} for checkout.\n`,
-    );
-    expect((await flags('schedules', 'cancel', id, '--yes', '--reason', 'Später')).out).toBe(
-      `Cancelled the schedule of ${at} for checkout.\n`,
-    );
-    expect((await flags('schedules', '--state', 'cancelled')).out).toContain(id);
-    expect((await flags('schedules', '--state', 'all')).out).toContain(id);
-    expect(await flags('schedules', 'cancel', 'unknown', '--yes')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('There is no schedule unknown'),
-    });
-  });
-
-  also('starts a rollout in steps, lists and moves it', async () => {
-    const flags = await open();
-    await flags('create', 'checkout');
-    expect(await flags('rollouts', 'start', 'checkout', '50')).toMatchObject({
-      code: 64,
-      err: expect.stringContaining('has no strategy in production'),
-    });
-    await flags('rollout', 'checkout', '5', '--yes');
-    expect(await flags('rollouts')).toMatchObject({ code: 0, out: 'No rollout is active.\n' });
-    for (const [wrong, message] of [
-      [['25:soon', '100'], 'A step is PERCENTAGE:HOLD'],
-      [['125'], 'A step is PERCENTAGE:HOLD'],
-      [['25', '100'], 'How long does 25 stay?'],
-    ] as const) {
-      expect(await flags('rollouts', 'start', 'checkout', ...wrong, '--yes')).toMatchObject({
-        code: 64,
-        err: expect.stringContaining(message),
-      });
-    }
-    const steps = ['25:90m', '50:wait', '100'];
-    expect(await flags('rollouts', 'start', 'checkout', ...steps)).toMatchObject({
-      code: 3,
-      err: expect.stringContaining('This will roll checkout out in production: 5 → 25 → 50 → 100 %. Go on?'),
-    });
-    expect((await flags('rollouts', 'start', 'checkout', ...steps, '--dry-run')).out).toContain(
-      'Would roll checkout out',
-    );
-    const { rollout } = await jsonOf<{ rollout: { id: string } }>(
-      flags('rollouts', 'start', 'checkout', ...steps, '--reason', 'Launch', '--yes', '--json'),
-    );
-    expect(rollout).toMatchObject({
-      state: 'running',
-      reason: 'Launch',
-      steps: [
-        { rollout: 25, hold: 5_400_000 },
-        { rollout: 50, hold: null },
-        { rollout: 100, hold: 0 },
-      ],
-    });
-    expect((await flags('rollouts')).out).toMatch(/checkout +production +\[25\] → 50 → 100 +running /);
-    const { id } = rollout;
-    const move = async (...args: readonly string[]) => (await flags('rollouts', ...args, '--yes')).out;
-    expect(await flags('rollouts', 'advance', id)).toMatchObject({ code: 3 });
-    expect(await move('pause', id)).toBe('checkout in production: [25] → 50 → 100, paused.\n');
-    expect(await move('resume', id, '--reason', 'Später')).toBe('checkout in production: [25] → 50 → 100, running.\n');
-    expect(await move('advance', id)).toBe('checkout in production: 25 → [50] → 100, waiting.\n');
-    expect((await flags('rollouts', 'stop', id, '--rollback', '--dry-run')).out).toBe(
-      'Would stop the rollout of checkout in production, back to 5 %.\n',
-    );
-    expect(await move('stop', id, '--rollback')).toBe(
-      'checkout in production: 25 → [50] → 100, rolled-back: stopped.\n',
-    );
-    expect((await flags('rollouts', '--state', 'rolled-back', '--flag', 'checkout')).out).toContain(id);
-    expect((await flags('show', 'checkout')).out).toContain('5 %');
-    expect(await flags('rollouts', 'pause', 'unknown', '--yes')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('There is no rollout unknown'),
-    });
-  });
-
   also('changes nothing with --dry-run', async () => {
     const flags = await open();
     await flags('create', 'checkout');
@@ -515,7 +408,7 @@ describe('confirmation', () => {
     expect(await flags('off', 'base', '--reason', 'INC-42')).toMatchObject({
       code: 3,
       out: 'flag base\n  production · enabled on → off\nclients\n  production: 2 flags go off: base, child\nreason INC-42\n',
-      err: expect.stringMatching(/^This changes production\. Go on\?/),
+      err: expect.stringMatching(/^This changes production now\. Go on\?/),
     });
     await flags('off', 'base', '--yes');
     // The child stays off, because its parent is.
@@ -539,7 +432,7 @@ describe('confirmation', () => {
     // A command that does not know the environments reviews both.
     expect(await flags('variants', 'checkout', 'red', 'blue')).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/^This changes live\./),
+      err: expect.stringMatching(/^This changes live now\./),
     });
   });
 
@@ -549,7 +442,7 @@ describe('confirmation', () => {
     const refused = await flags('on', 'checkout');
     expect(refused.code).toBe(3);
     expect(refused.err).toBe(
-      'This changes production. Go on? The input is not a terminal, so nobody can confirm. Nothing has changed. Repeat the command with --yes.\n',
+      'This changes production now. Go on? The input is not a terminal, so nobody can confirm. Nothing has changed. Repeat the command with --yes.\n',
     );
     const json = await flags('on', 'checkout', '--json');
     expect([json.code, json.out, json.err]).toEqual([
@@ -570,7 +463,7 @@ describe('confirmation', () => {
     const no = await flagsCommand(args, { keys: 'n\n' });
     expect(no).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/This changes production\. Go on\?[\s\S]*Nothing has changed\.\n$/),
+      err: expect.stringMatching(/This changes production now\. Go on\?[\s\S]*Nothing has changed\.\n$/),
     });
     const yes = await flagsCommand(args, { keys: 'y\n' });
     expect(yes).toMatchObject({ code: 0, out: expect.stringMatching(/goes on: checkout\nChanged\./) });
@@ -589,7 +482,7 @@ describe('confirmation', () => {
     expect(await flags('on', 'checkout', ...others, '--environment', 'test')).toMatchObject({ code: 0 });
     expect(await flags('on', 'checkout', ...others, '--environment', 'live')).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/This changes live\./),
+      err: expect.stringMatching(/This changes live now\./),
     });
   });
 });

@@ -345,12 +345,31 @@ describe('a plan in parts, on a copy of the store in memory', () => {
 
   it('loads the faults that the store has, and refuses new ones', async () => {
     const current = { version: 1, flags: [flag('stored', 'old')] } as const;
-    const plan = (document: Definitions) => planInParts({}, current, { document, prune: false });
+    const beside = { rollouts: [], policy: { environments: {} } };
+    const plan = (document: Definitions) => planInParts({}, current, { document, prune: false, beside });
     const { differences } = await plan({ version: 1, flags: [flag('stored', 'new')] });
     expect(differences.map(({ id }) => id)).toEqual(['stored']);
     await expect(plan({ version: 1, flags: [flag('stored', 'new'), flag('other', 'new')] })).rejects.toMatchObject({
       code: 'invalid_input',
       details: [{ path: '/flags/1/environments/production/strategies/0/constraints/0/values/1' }],
     });
+  });
+
+  it('knows the rollouts and the policy of the store', async () => {
+    const rollingTo = (rollout: string): Definitions => {
+      const strategies = [{ id: 'a', name: 'flexibleRollout', parameters: { rollout } }];
+      return { version: 1, flags: [{ name: 'checkout', environments: { production: { enabled: true, strategies } } }] };
+    };
+    const ref = { project: 'default', flag: 'checkout', environment: 'production', strategy: 'a' };
+    const beside = {
+      rollouts: [{ ref, percentage: 25 }],
+      policy: { environments: { production: { required: 2 } } },
+    };
+    const plan = (document: Definitions) => planInParts({}, rollingTo('25'), { document, prune: false, beside });
+    expect(await plan(rollingTo('5'))).toMatchObject({ parts: [], differences: [], rollouts: [ref], approval: null });
+    const more = { ...rollingTo('5'), projects: [{ id: 'shop' }] };
+    expect(await plan(more)).toMatchObject({ differences: [{ kind: 'project', id: 'shop' }], approval: null });
+    const red = { version: 1, flags: [{ name: 'checkout', variants: [{ name: 'red' }] }] } as const;
+    expect(await plan(red)).toMatchObject({ approval: { required: 2, environments: ['production'] } });
   });
 });

@@ -43,6 +43,14 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['create', 'a'],
   ['on', 'a', '--yes'],
   ['rollout', 'a', '50', '--yes'],
+  ['rollout', 'a', '10,100', '--every', '1d', '--yes'],
+  ['rollout', 'a', '--stop', '--yes'],
+  ['rollouts'],
+  ['on', 'a', '--request'],
+  ['requests'],
+  ['requests', 'show', 'a'],
+  ['requests', 'apply', 'a', '--yes'],
+  ['requests', 'withdraw', 'a', '--yes'],
   ['variants', 'a', 'x=100', '--yes'],
   ['history'],
   ['history', 'a'],
@@ -80,7 +88,8 @@ it.each([
 /** An object with every member that commands read, of one value. */
 function objectOf(value: unknown): object {
   const names =
-    'features total environments tokens changes documents events projects flags segments strategies consumers';
+    'features total environments tokens changes documents events projects flags segments strategies consumers ' +
+    'changeRequests rollouts approvals approval effects';
   return Object.fromEntries(names.split(' ').map((name) => [name, value]));
 }
 
@@ -109,6 +118,15 @@ it('stops if a history repeats its pages, or has only empty ones', async () => {
   answer = (request, response) => json({ changes: [], next: `${requests.length}` })(request, response);
   expect(await failureOf('history')).toMatch(/sends an endless history/);
   expect(requests.length).toBeLessThan(510);
+});
+
+it.each(['changeRequests', 'rollouts'])('stops if the list of %s repeats its pages, or has no end', async (member) => {
+  const command = member === 'rollouts' ? 'rollouts' : 'requests';
+  answer = json({ [member]: [], next: 'again' });
+  expect(await failureOf(command)).toMatch(/sends an endless list/);
+  expect(requests).toHaveLength(2);
+  answer = (request, response) => json({ [member]: [], next: `${requests.length}` })(request, response);
+  expect(await failureOf(command)).toMatch(/sends an endless list/);
 });
 
 it('stops at the limit of a history whose page is larger', async () => {

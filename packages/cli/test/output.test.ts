@@ -256,7 +256,7 @@ describe('completion', () => {
       ['rollout', 'rollouts'],
     ],
     [['flags', 'tokens', 'r'], ['rotate']],
-    [['flags', 'proposals', 'w'], ['withdraw']],
+    [['flags', 'requests', 'w'], ['withdraw']],
     [
       ['flags', 'list', '--st'],
       ['--stale', '--store'],

@@ -50,7 +50,7 @@ describe('a store that does not exist', () => {
       [['create', 'checkout', '--dry-run'], 0, ''],
       [['create', 'a name'], EXIT.usage, 'name'],
       [['create', 'checkout', '--environments', ''], EXIT.usage, '--environments'],
-      [['import', file], EXIT.unconfirmed, 'This changes production.'],
+      [['import', file], EXIT.unconfirmed, 'This changes production now.'],
       [['apply', file, '--dry-run'], 0, ''],
       [['apply', broken], 1, 'not valid'],
       [['import', path('flags.json.none')], 1, 'There is no file'],

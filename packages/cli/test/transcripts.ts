@@ -16,7 +16,7 @@ export interface ReplayOptions {
 
 /**
  * Runs the commands of a transcript as the user ada, and returns them with their output as a reader sees it. A word that
- * ends with `…` stands for the id in the last advice to undo a change.
+ * ends with `…` stands for the id in the last advice to undo a change, or to withdraw a request.
  */
 export async function replay(
   transcript: string,
@@ -33,7 +33,7 @@ export async function replay(
       const words = wordsOf(line.slice(8)).map((word) => files.get(word) ?? word.replace(/^.+…$/, id));
       const { code, out, err } = await flagsCommand(words, { env });
       last = { code };
-      id = /flags undo (\S+)/.exec(out)?.[1] ?? id;
+      id = /flags (?:undo|requests withdraw) (\S+)/.exec(out)?.[1] ?? id;
       lines.push(`${out}${err}`.replaceAll(store, './flags.db').trimEnd());
     } else if (runOther) lines.push((await runOther(line.slice(2))).trimEnd());
   }

@@ -141,7 +141,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const lifetime = createLifetime();
     const dueRequests = new DueRequests({ engineOf: () => shared, authorize, actor });
     const rolling = new RollingFlags(replica.documents.flags);
-    const steps = new DueSteps(() => shared, rolling, { guard, authorizeDue: authorize, actor });
+    const steps = new DueSteps(() => shared, rolling, { guard, authorize, actor });
     const due = new DueRunner([dueRequests, steps], {
       mode,
       polls: pollInterval > 0,

@@ -66,12 +66,11 @@ export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';
-export type { ArchivedFlag, Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
+export type { Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
 export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
 export type {
   FlagEnvironment,
   SegmentUse,
-  StoredStrategyName,
   Strategy,
   StrategyInput,
   StrategyVariant,

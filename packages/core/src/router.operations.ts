@@ -115,7 +115,7 @@ export function listReadableChangeRequests(
   { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadRequest },
 ): Promise<ListPage<ListedChangeRequest>> {
   return run(flags, { op: 'changeRequests.list', options: page }, async (engine) =>
-    listChangeRequests(engine, engine.validate.changeRequestQuery(query), { page, canRead }),
+    listChangeRequests(engine, { input: engine.validate.changeRequestQuery(query), context: page, canRead }),
   );
 }
 

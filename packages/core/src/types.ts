@@ -65,7 +65,7 @@ export type {
   StopOptions,
 } from './features/rollouts/rollout.types.js';
 export type { Rollouts } from './features/rollouts/rollouts.js';
-export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
+export type { ArchivedFlag, EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
 export type {
   RolloutEndReason,
@@ -78,6 +78,7 @@ export type {
   ConfiguredStrategy,
   EnvironmentInput,
   OwnStrategyInput,
+  StoredStrategyName,
   StrategyPlace,
   StrategyReplacement,
 } from './flags/strategy.types.js';
@@ -98,6 +99,7 @@ export type {
   PayloadDescription,
   StandardResult,
   StandardSchema,
+  StrategyName,
   ValueDescription,
 } from './typed-flags/schema.types.js';
 export type {

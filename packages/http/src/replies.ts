@@ -5,7 +5,7 @@
 import type * as core from '@flags/core';
 import type * as integration from '@flags/core/integration';
 import type * as types from '@flags/core/types';
-import type { listedRequestToWire, requestToWire } from './features/change-requests/wire.js';
+import type { requestToWire } from './features/change-requests/wire.js';
 import type { consumerToWire } from './routes/consumers.js';
 import type { applicationSummaryToWire, instanceToWire } from './routes/metrics.js';
 import type { explainedDependencyToWire } from './routes/playground.js';
@@ -128,7 +128,7 @@ export type Consumer = Sent<typeof consumerToWire>;
 export type ChangeRequest = Sent<typeof requestToWire>;
 
 /** A change request without its changes, in the state of the last decision. */
-export type ListedChangeRequest = Sent<typeof listedRequestToWire>;
+export type ListedChangeRequest = Omit<ChangeRequest, 'changes' | 'approval' | 'effect'>;
 
 export interface ChangeRequestPage {
   readonly changeRequests: readonly ListedChangeRequest[];

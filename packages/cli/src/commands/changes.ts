@@ -1,71 +1,53 @@
-import type { StrategyInput } from '@flags/core';
-import { rolloutTo, switchChanges } from '@flags/core/admin';
+import { switchChanges } from '@flags/core/admin';
 import type { FlagDetail } from '@flags/http/wire';
 import type { Command } from 'commander';
-import { CommandError, type CommandIo, usageError } from '../output.js';
-import { AT, applyReviewed, BYPASS, PROPOSE } from '../review.js';
+import { type CommandIo, usageError } from '../output.js';
+import { isRequested, withWays } from '../requests.js';
+import { applyReviewed } from '../review.js';
 import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
-import { percent, readFlag, stateIn } from './flags.js';
+import { percent, readFlag } from './flags.js';
 
 /** Adds the commands that change flags. */
 export function addChangeCommands(program: Command, io: CommandIo): void {
-  program
-    .command('create')
-    .description('create a flag that is off in every environment')
-    .argument('<flag>')
-    .option('--description <text>')
-    .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
-    .option('--label <labels...>', 'labels')
-    .option('--owner <owner>')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(inSession(io, createFlag, { creates: true }));
-  program
-    .command('edit')
-    .description('change the description, owner, type or labels of a flag')
-    .argument('<flag>')
-    .option('--description <text>', "'' for none")
-    .option('--owner <owner>', "'' for none")
-    .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
-    .option('--label <labels...>', 'labels to add and to remove: +shop -beta')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(inSession(io, editFlag));
+  withWays(
+    program
+      .command('create')
+      .description('create a flag that is off in every environment')
+      .argument('<flag>')
+      .option('--description <text>')
+      .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
+      .option('--label <labels...>', 'labels')
+      .option('--owner <owner>'),
+  ).action(inSession(io, createFlag, { creates: true }));
+  withWays(
+    program
+      .command('edit')
+      .description('change the description, owner, type or labels of a flag')
+      .argument('<flag>')
+      .option('--description <text>', "'' for none")
+      .option('--owner <owner>', "'' for none")
+      .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
+      .option('--label <labels...>', 'labels to add and to remove: +shop -beta'),
+  ).action(inSession(io, editFlag));
   for (const [name, isOn] of [
     ['on', true],
     ['off', false],
   ] as const) {
-    program
-      .command(name)
-      .description(isOn ? 'switch a flag on in one environment' : 'switch a flag off in one environment')
-      .argument('<flag>')
-      .option(...AT)
-      .option(...PROPOSE)
-      .option(...BYPASS)
-      .action(inSession(io, (session, flag: string) => switchFlag(session, flag, isOn)));
+    withWays(
+      program
+        .command(name)
+        .description(isOn ? 'switch a flag on in one environment' : 'switch a flag off in one environment')
+        .argument('<flag>'),
+    ).action(inSession(io, (session, flag: string) => switchFlag(session, flag, isOn)));
   }
-  program
-    .command('rollout')
-    .description('set the percentage of a gradual rollout')
-    .argument('<flag>')
-    .argument('<percentage>', '0 to 100')
-    .option('--strategy <id>', 'the strategy, if the environment has several gradual rollouts')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(inSession(io, setRollout));
-  program
-    .command('variants')
-    .description('show the variants of a flag, or set them')
-    .argument('<flag>')
-    .argument('[variants...]', 'names with weights in percent: red=25 blue=75, or names alone for equal weights')
-    .option('--clear', 'remove all variants')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(inSession(io, changeVariants));
+  withWays(
+    program
+      .command('variants')
+      .description('show the variants of a flag, or set them')
+      .argument('<flag>')
+      .argument('[variants...]', 'names with weights in percent: red=25 blue=75, or names alone for equal weights')
+      .option('--clear', 'remove all variants'),
+  ).action(inSession(io, changeVariants));
 }
 
 interface NewFlagOptions extends CommonOptions {
@@ -121,7 +103,7 @@ async function editFlag(session: CommandSession<NewFlagOptions>, name: string): 
   const labels = [...new Set([...state.labels, ...add])].filter((one) => !remove.includes(one));
   const changed = { ...input, ...(label.length > 0 && { labels }) };
   // Labels are replaced as a whole, so the change expects the ones that were read.
-  const isExpected = label.length > 0 || session.options.at === undefined;
+  const isExpected = label.length > 0 || !isRequested(session.options);
   const expected = isExpected && { ifRevision: revision };
   await applyReviewed(session, [{ op: 'updateFlag', ref: { project, flag: name }, input: changed, ...expected }]);
 }
@@ -145,55 +127,6 @@ async function switchFlag(session: CommandSession, name: string, isOn: boolean):
   const ref = { project, flag: name, environment };
   const { strategyCount = 1 } = environments.find((one) => one.name === environment) ?? {};
   await applyReviewed(session, switchChanges(ref, { enabled: isOn, strategyCount }));
-}
-
-interface RolloutOptions extends CommonOptions {
-  readonly strategy?: string;
-}
-
-async function setRollout(session: CommandSession<RolloutOptions>, name: string, percentage: string): Promise<void> {
-  const value = Number(percentage.replace(/%$/, '').trim() || NaN);
-  if (!(Number.isInteger(value) && value >= 0 && value <= 100))
-    throw usageError(`A rollout is a whole number from 0 to 100, not ${percentage}.`);
-  const rollout = String(value);
-  const { ref, found } = await findGradual(session, name);
-  if (!found) {
-    await applyReviewed(session, [
-      { op: 'addStrategy', ref, input: rolloutTo(name, rollout) },
-      { op: 'enable', ref },
-    ]);
-  } else {
-    const { id, ...input } = found;
-    const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
-    await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: `${id}` }, input: replacement }]);
-  }
-  const now = await stateIn(session, await findFlag(session, name), ref.environment);
-  session.output.line(`${name} now: ${now}`);
-}
-
-/** Finds the gradual rollout of a flag in an environment. Undefined if the flag has no strategy there. */
-export async function findGradual(session: CommandSession<RolloutOptions>, name: string) {
-  const { strategy: wanted } = session.options;
-  const { project, environments } = await readFlag(session, name);
-  const environment = await environmentOf(session);
-  const strategies = environments.find((one) => one.name === environment)?.strategies ?? [];
-  const gradual = strategies.filter(
-    (one) => one.name === 'flexibleRollout' && (wanted === undefined || one.id === wanted),
-  );
-  if (gradual.length > 1) {
-    const ids = gradual.map(({ id }) => id).join(', ');
-    throw usageError(`${name} has several gradual rollouts in ${environment}; choose one with --strategy: ${ids}`);
-  }
-  const [found] = gradual;
-  if (!found && wanted !== undefined) {
-    throw usageError(`${name} has no gradual rollout ${wanted} in ${environment}. Its ids: flags show ${name}`);
-  }
-  if (!found && strategies.length > 0) {
-    throw new CommandError(
-      `${name} has no gradual rollout in ${environment}, but other strategies. Any one that holds switches it on.`,
-    );
-  }
-  return { ref: { project, flag: name, environment }, found };
 }
 
 interface VariantsOptions extends CommonOptions {

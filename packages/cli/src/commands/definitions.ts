@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { type ApplyChoices, applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
 import { countOf, readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
 import { type CommandIo, EXIT } from '../output.js';
-import { BYPASS } from '../review.js';
+import { BYPASS } from '../requests.js';
 import { type CommandSession, type CommonOptions, inSession, readEnvironments } from '../session.js';
 
 type ImportOptions = CommonOptions & ApplyChoices;

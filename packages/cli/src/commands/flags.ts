@@ -3,11 +3,13 @@ import type { FlagDetail, FlagPage, ListedFlag, Session } from '@flags/http/wire
 import type { Command } from 'commander';
 import type { Api } from '../connection.js';
 import { type CommandIo, usageError } from '../output.js';
+import { describeProgress } from '../rollout-words.js';
 import {
   type CommandSession,
   type CommonOptions,
   findFlag,
   inSession,
+  MOST_PER_PAGE,
   readEnvironments,
   readSegmentNames,
 } from '../session.js';
@@ -92,7 +94,6 @@ async function listFlags(session: CommandSession<ListOptions>, query: string | u
 
 /** A terminal gets a summary; a pipe and `--json` get everything. */
 const ROWS_ON_TERMINAL = 100;
-export const MOST_PER_PAGE = 1_000;
 
 /** Reads `--limit`. */
 export function countOf(text: string, items = 'flags'): number {
@@ -149,6 +150,7 @@ async function showFlag(session: CommandSession, name: string): Promise<void> {
     for (const strategy of strategies) {
       const state = strategy.disabled ? ' (disabled)' : '';
       output.line(`  ${describeStrategy(strategy, (id) => names.get(id), ownStrategies)}${state}  ${strategy.id}`);
+      if (strategy.rollout) output.line(`    ${describeProgress(strategy.rollout)}`);
     }
     if (strategies.length === 0) output.line('  no strategies');
   }

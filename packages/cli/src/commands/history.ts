@@ -1,4 +1,11 @@
-import { describeConstraint, describeReason, describeStrategy, nameStrategies, strategyName } from '@flags/core/admin';
+import {
+  describeConstraint,
+  describeReason,
+  describeRequestEvent,
+  describeStrategy,
+  nameStrategies,
+  strategyName,
+} from '@flags/core/admin';
 import type {
   ChangeSet,
   Explained,
@@ -14,17 +21,19 @@ import type {
 import type { Command } from 'commander';
 import type { Api } from '../connection.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { BYPASS, confirmPlan, deletionsIn, documentLines, readNames } from '../review.js';
+import { assertWays, isRequested, requestChanges, withWays } from '../requests.js';
+import { confirmPlan, documentLines, readNames, toPlanned } from '../review.js';
 import {
   type CommandSession,
   type CommonOptions,
   environmentOf,
   findFlag,
   inSession,
+  MOST_PER_PAGE,
   readSegmentNames,
 } from '../session.js';
 import { momentOf } from '../times.js';
-import { countOf, MOST_PER_PAGE, readFlag, stateIn } from './flags.js';
+import { countOf, readFlag, stateIn } from './flags.js';
 
 /** Adds the commands for history and explanations. */
 export function addHistoryCommands(program: Command, io: CommandIo): void {
@@ -36,12 +45,12 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .option('--until <time>', 'only until then')
     .option('--limit <number>', 'at most this many', '20')
     .action(inSession(io, showHistory));
-  program
-    .command('undo')
-    .description('undo a change set with a new change set')
-    .argument('<id>', 'the id of the change set, which the change and the history show')
-    .option(...BYPASS)
-    .action(inSession(io, undo));
+  withWays(
+    program
+      .command('undo')
+      .description('undo a change set with a new change set')
+      .argument('<id>', 'the id of the change set, which the change and the history show'),
+  ).action(inSession(io, undo));
   program
     .command('why')
     .description('explain why a flag is on or off for a user')
@@ -73,7 +82,9 @@ async function showHistory(session: CommandSession<HistoryOptions>, flag: string
     if (reason) output.line(`  ${reason}`);
     const states = events.flatMap(({ data, preData }) => [preData, data]);
     const names = { ...(segment && { segment }), strategies: nameStrategies(states, segment) };
-    for (const line of documentLines(differences, names)) output.line(`  ${line}`);
+    const sentences = events.flatMap(({ type, data }) => describeRequestEvent({ type, actor, data }) ?? []);
+    const others = sentences.length === 0 ? differences : differences.filter(({ kind }) => kind !== 'change-request');
+    for (const line of [...documentLines(others, names), ...sentences]) output.line(`  ${line}`);
   }
   if (isCut) output.line('There are older changes: raise --limit.');
 }
@@ -157,12 +168,13 @@ async function readHistory(
 
 async function undo(session: CommandSession, id: string): Promise<void> {
   const { api, output, options } = session;
+  assertWays(options);
   const path = `/changes/${encodeURIComponent(id)}`;
   const { at, actor, events } = await api.get<ChangeSet>(path);
-  const plan = await api.post<Plan>(`${path}/undo/plan`);
-  const { documents } = plan;
+  const planned = toPlanned(await api.post<Plan>(`${path}/undo/plan`));
   output.line(`Undoes the change set of ${at} by ${actor}:`);
-  if (!(await confirmPlan(session, { ...plan, deletions: deletionsIn(plan), json: { events, documents } }))) return;
+  if (!(await confirmPlan(session, { ...planned, json: { events, ...planned.json } }))) return;
+  if (isRequested(options)) return requestChanges(session, [{ op: 'undoChangeSet', ref: { changeSet: id } }]);
   const { reason, bypassApproval } = options;
   const body = reason === undefined ? {} : { reason };
   const changeSet = await api.change<ChangeSet>(`${path}/undo`, body, { bypassApproval });

@@ -1,7 +1,8 @@
 import type { Change, FlagRef } from '@flags/core';
 import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
-import { AT, applyReviewed, BYPASS, PROPOSE } from '../review.js';
+import { withWays } from '../requests.js';
+import { applyReviewed } from '../review.js';
 import { type CommandSession, type CommonOptions, findFlag, inSession } from '../session.js';
 
 /** Adds the lifecycle commands of a flag: `archive`, `revive`, `clone` and `stale`. */
@@ -10,46 +11,32 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
     const { project } = await findFlag(session, flag);
     await applyReviewed(session, [changeOf({ project, flag })]);
   };
-  program
-    .command('archive')
-    .description('archive a flag, so that clients no longer receive it')
-    .argument('<flag>')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'archiveFlag', ref }))));
-  program
-    .command('revive')
-    .description('revive an archived flag; it is off in every environment')
-    .argument('<flag>')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'reviveFlag', ref }))));
-  program
-    .command('clone')
-    .description('copy a flag with its strategies and variants; the copy is off in every environment')
-    .argument('<flag>')
-    .argument('<name>', 'the name of the copy')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(
-      inSession(io, (session, flag: string, name: string) =>
-        apply(session, flag, (ref) => ({ op: 'cloneFlag', ref, input: { name } })),
-      ),
-    );
-  program
-    .command('stale')
-    .description('mark a flag as stale, so that its code can be removed')
-    .argument('<flag>')
-    .option('--off', 'remove the mark')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(
-      inSession(io, (session: CommandSession<CommonOptions & { readonly off?: boolean }>, flag: string) =>
-        apply(session, flag, (ref) => ({ op: 'updateFlag', ref, input: { stale: session.options.off !== true } })),
-      ),
-    );
+  withWays(
+    program.command('archive').description('archive a flag, so that clients no longer receive it').argument('<flag>'),
+  ).action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'archiveFlag', ref }))));
+  withWays(
+    program.command('revive').description('revive an archived flag; it is off in every environment').argument('<flag>'),
+  ).action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'reviveFlag', ref }))));
+  withWays(
+    program
+      .command('clone')
+      .description('copy a flag with its strategies and variants; the copy is off in every environment')
+      .argument('<flag>')
+      .argument('<name>', 'the name of the copy'),
+  ).action(
+    inSession(io, (session, flag: string, name: string) =>
+      apply(session, flag, (ref) => ({ op: 'cloneFlag', ref, input: { name } })),
+    ),
+  );
+  withWays(
+    program
+      .command('stale')
+      .description('mark a flag as stale, so that its code can be removed')
+      .argument('<flag>')
+      .option('--off', 'remove the mark'),
+  ).action(
+    inSession(io, (session: CommandSession<CommonOptions & { readonly off?: boolean }>, flag: string) =>
+      apply(session, flag, (ref) => ({ op: 'updateFlag', ref, input: { stale: session.options.off !== true } })),
+    ),
+  );
 }

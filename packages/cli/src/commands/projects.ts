@@ -1,7 +1,8 @@
 import type { Project } from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
-import { AT, applyReviewed, BYPASS, PROPOSE } from '../review.js';
+import { withWays } from '../requests.js';
+import { applyReviewed } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 
 interface NewProjectOptions extends CommonOptions {
@@ -16,45 +17,34 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .command('list', { isDefault: true })
     .description('list projects, with the number of their flags')
     .action(inSession(io, listProjects));
-  projects
-    .command('create')
-    .description('create a project')
-    .argument('<id>')
-    .option('--name <name>', 'its name; default: the id')
-    .option('--description <text>')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(
-      inSession(io, (session: CommandSession<NewProjectOptions>, id: string) => {
-        const { name = id, description } = session.options;
-        const input = { id, name, ...(description !== undefined && { description }) };
-        return applyReviewed(session, [{ op: 'createProject', input }]);
-      }),
-    );
-  projects
-    .command('rename')
-    .description('rename a project; its id stays the same')
-    .argument('<id>')
-    .argument('<name>')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(
-      inSession(io, (session, project: string, name: string) =>
-        applyReviewed(session, [{ op: 'updateProject', ref: { project }, input: { name } }]),
-      ),
-    );
-  projects
-    .command('delete')
-    .description('delete a project without flags')
-    .argument('<id>')
-    .option(...AT)
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(
-      inSession(io, (session, project: string) => applyReviewed(session, [{ op: 'deleteProject', ref: { project } }])),
-    );
+  withWays(
+    projects
+      .command('create')
+      .description('create a project')
+      .argument('<id>')
+      .option('--name <name>', 'its name; default: the id')
+      .option('--description <text>'),
+  ).action(
+    inSession(io, (session: CommandSession<NewProjectOptions>, id: string) => {
+      const { name = id, description } = session.options;
+      const input = { id, name, ...(description !== undefined && { description }) };
+      return applyReviewed(session, [{ op: 'createProject', input }]);
+    }),
+  );
+  withWays(
+    projects
+      .command('rename')
+      .description('rename a project; its id stays the same')
+      .argument('<id>')
+      .argument('<name>'),
+  ).action(
+    inSession(io, (session, project: string, name: string) =>
+      applyReviewed(session, [{ op: 'updateProject', ref: { project }, input: { name } }]),
+    ),
+  );
+  withWays(projects.command('delete').description('delete a project without flags').argument('<id>')).action(
+    inSession(io, (session, project: string) => applyReviewed(session, [{ op: 'deleteProject', ref: { project } }])),
+  );
 }
 
 async function listProjects({ api, output }: CommandSession): Promise<void> {

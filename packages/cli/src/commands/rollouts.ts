@@ -1,195 +1,241 @@
-import type { Rollout, RolloutPage } from '@flags/http/wire';
+import type { Change, StrategyInput, StrategyRef } from '@flags/core';
+import { describeSteps, rolloutTo } from '@flags/core/admin';
+import type { FlagDetail, Rollout, RolloutPage } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
-import { type CommandIo, showPlanned, usageError } from '../output.js';
-import { assertWays, BYPASS, confirmOrRefuse, PROPOSE, propose } from '../review.js';
-import { type CommandSession, type CommonOptions, inSession } from '../session.js';
-import { findGradual } from './changes.js';
+import { CommandError, type CommandIo, usageError } from '../output.js';
+import { RUNS_ELSEWHERE, withWays } from '../requests.js';
+import { applyReviewed } from '../review.js';
+import { describeProgress, progressOf, stateOf } from '../rollout-words.js';
+import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession, readAll } from '../session.js';
+import { durationOf } from '../times.js';
+import { readFlag, stateIn } from './flags.js';
 
-const ACTIVE = ['running', 'waiting', 'paused'] as const;
-const STATES = [...ACTIVE, 'done', 'ended', 'rolled-back'] as const;
-
-/** The states to ask for, one after the other. Undefined: any. */
-const STATES_OF: Readonly<Record<string, readonly (string | undefined)[]>> = { active: ACTIVE, all: [undefined] };
+const STATES = { running: true, waiting: true, paused: true } satisfies Record<Rollout['state'], true>;
 
 interface ListOptions extends CommonOptions {
-  readonly state: (typeof STATES)[number] | 'active' | 'all';
+  readonly state?: Rollout['state'];
   readonly flag?: string;
 }
 
-interface StartOptions extends CommonOptions {
-  readonly strategy?: string;
+/** What can be done with a strategy that rolls out: the change, and the option for it. */
+const MOVES = {
+  pause: { text: 'pause the rollout', change: (ref) => ({ op: 'pauseRollout', ref }) },
+  resume: { text: 'resume the paused rollout', change: (ref) => ({ op: 'resumeRollout', ref }) },
+  // Names the step, so that a repeated request advances once.
+  advance: {
+    text: 'take the next step',
+    change: (ref, { step }) => ({ op: 'advanceRollout', ref, input: { step: step + 1 } }),
+  },
+  stop: { text: 'end the rollout; the percentage stays', change: (ref) => ({ op: 'stopRollout', ref }) },
+  rollback: {
+    text: 'end the rollout, with the percentage from before its start',
+    change: (ref) => ({ op: 'stopRollout', ref, input: { rollback: true } }),
+  },
+} satisfies Record<string, { text: string; change: (ref: StrategyRef, rollout: Pick<Rollout, 'step'>) => Change }>;
+
+type Move = keyof typeof MOVES;
+
+const isMove = (name: string): name is Move => Object.hasOwn(MOVES, name);
+
+interface RolloutOptions extends CommonOptions, Partial<Readonly<Record<Move, boolean>>> {
+  readonly every?: string;
   readonly guarded?: boolean;
+  readonly strategy?: string;
 }
 
-interface StopOptions extends CommonOptions {
-  readonly rollback?: boolean;
-}
-
-/** Adds the commands for percentages that change in steps. */
+/** Adds the commands for percentages, and for those that change in steps. */
 export function addRolloutCommands(program: Command, io: CommandIo): void {
-  const rollouts = program.command('rollouts').description('change percentages in steps');
-  rollouts
+  const rollout = program
+    .command('rollout')
+    .description('set the percentage of a gradual rollout, or change it in steps')
+    .argument('<flag>')
+    .argument('[percentages]', '0 to 100; several are steps: 10,50,100; with holds of their own: 10:1d,50:wait,100')
+    .option('--every <time>', 'how long a step stays: 30m, 12h, 1d; wait: until you advance the rollout')
+    .option('--guarded', 'take steps only where a guard watches; it watches the last one as long as the others')
+    .option('--strategy <id>', 'the strategy, if the environment has several');
+  for (const [name, { text }] of Object.entries(MOVES)) rollout.option(`--${name}`, text);
+  withWays(rollout).action(inSession(io, changeRollout));
+  program
+    .command('rollouts')
+    .description('list strategies whose percentage changes in steps')
     .command('list', { isDefault: true })
-    .description('list rollouts')
-    .addOption(new Option('--state <state>', 'the state').choices([...STATES, 'active', 'all']).default('active'))
+    .description('list rollouts; they end in the history')
+    .addOption(new Option('--state <state>', 'the state').choices(Object.keys(STATES)))
     .option('--flag <flag>', 'only rollouts of this flag')
     .action(inSession(io, listRollouts));
-  rollouts
-    .command('start')
-    .description('start a rollout; its first step is taken at once')
-    .argument('<flag>')
-    .argument('<steps...>', 'PERCENTAGE:HOLD, such as 5:1d 25:12h 60:wait 100; units: s, m, h, d')
-    .option('--strategy <id>', 'the strategy, if the environment has several gradual rollouts')
-    .option('--guarded', 'take steps only where a guard watches')
-    .option(...PROPOSE)
-    .option(...BYPASS)
-    .action(inSession(io, startRollout));
-  const move = (name: 'pause' | 'resume', description: string) =>
-    rollouts
-      .command(name)
-      .description(description)
-      .argument('<id>')
-      .action(inSession(io, (session: CommandSession, id: string) => moveRollout(session, id, { name })));
-  move('pause', 'pause a rollout, whose hold runs on');
-  move('resume', 'resume a paused rollout');
-  rollouts
-    .command('advance')
-    .description('take the next step now')
-    .argument('<id>')
-    .option(...BYPASS)
-    .action(inSession(io, advanceRollout));
-  rollouts
-    .command('stop')
-    .description('end a rollout; the percentage stays')
-    .argument('<id>')
-    .option('--rollback', 'restore the percentage from before the start')
-    .action(inSession(io, stopRollout));
 }
 
 async function listRollouts({ api, output, options }: CommandSession<ListOptions>): Promise<void> {
   const { state, flag, project } = options;
-  const found: Rollout[] = [];
-  for (const one of STATES_OF[state] ?? [state]) {
-    for (let after: string | undefined; ; ) {
-      const query = { state: one, flag, project, limit: 1000, after };
-      const page: RolloutPage = await api.get<RolloutPage>('/rollouts', query);
-      found.push(...page.rollouts);
-      after = page.next;
-      if (after === undefined) break;
-    }
-  }
+  const found = await readAll(api, '/rollouts', { state, flag, project }, ({ rollouts }: RolloutPage) => rollouts);
   output.json(found);
-  if (found.length === 0) return output.line(state === 'all' ? 'There are no rollouts.' : `No rollout is ${state}.`);
+  if (found.length === 0) return output.line(state === undefined ? 'Nothing rolls out.' : `No rollout is ${state}.`);
   output.table(
-    ['Flag', 'Environment', 'Step', 'State', 'Next', 'Author', 'Reason', 'Id'],
+    ['Flag', 'Environment', 'Steps', 'State', 'Next', 'Author', 'Strategy'],
     found.map((one) => [
       one.ref.flag,
       one.ref.environment,
-      stepsIn(one),
-      stateIn(one),
+      progressOf(one),
+      stateOf(one),
       one.nextAt ?? '',
       one.author.name,
-      one.reason ?? '',
-      one.id,
+      one.ref.strategy,
     ]),
   );
 }
 
-/** Such as `5 → [25] → 100`: the step in brackets is taken. */
-function stepsIn({ steps, step }: Rollout): string {
-  return steps.map(({ rollout }, index) => (index === step ? `[${rollout}]` : `${rollout}`)).join(' → ');
+async function changeRollout(
+  session: CommandSession<RolloutOptions>,
+  name: string,
+  percentages: string | undefined,
+): Promise<void> {
+  const { options } = session;
+  const moves = Object.keys(MOVES).filter((one): one is Move => isMove(one) && options[one] === true);
+  const given = [...(percentages === undefined ? [] : [percentages]), ...moves.map((one) => `--${one}`)];
+  if (given.length === 0) {
+    const ways = Object.keys(MOVES).map((one) => `--${one}`);
+    throw usageError(`Name a percentage (25), steps (10,50,100 --every 1d), or one of ${ways.join(', ')}.`);
+  }
+  if (given.length > 1) throw usageError(`Choose one of ${given.join(', ')}.`);
+  const [move] = moves;
+  if (move !== undefined) return moveRollout(session, name, move);
+  const text = percentages ?? '';
+  const isInSteps = /[,:]/.test(text) || options.every !== undefined || options.guarded === true;
+  return isInSteps ? startRollout(session, name, text) : setPercentage(session, name, text);
 }
 
-function stateIn({ state, failure, ended }: Rollout): string {
-  if (failure !== null) return `${state}: ${failure.code}`;
-  return ended === null ? state : `${state}: ${ended.reason}`;
+async function setPercentage(session: CommandSession<RolloutOptions>, name: string, text: string): Promise<void> {
+  const rollout = `${readPercentage(text)}`;
+  const { ref, found } = await findGradual(session, name);
+  if (!found) {
+    await applyReviewed(session, [
+      { op: 'addStrategy', ref, input: rolloutTo(name, rollout) },
+      { op: 'enable', ref },
+    ]);
+  } else {
+    const { id, rollout: present, ...input } = found;
+    if (present) session.output.line(`${name} in ${ref.environment} ${describeProgress(present)}`);
+    const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
+    await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: `${id}` }, input: replacement }]);
+  }
+  await showNow(session, name, ref.environment);
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+async function showNow(session: CommandSession, name: string, environment: string): Promise<void> {
+  const now = await stateIn(session, await findFlag(session, name), environment);
+  session.output.line(`${name} now: ${now}`);
+}
+
+function readPercentage(text: string): number {
+  const value = Number(text.replace(/%$/, '').trim() || NaN);
+  if (Number.isInteger(value) && value >= 0 && value <= 100) return value;
+  throw usageError(`A rollout is a whole number from 0 to 100, not ${text}.`);
+}
+
+async function startRollout(session: CommandSession<RolloutOptions>, name: string, text: string): Promise<void> {
+  const { api, output, options } = session;
+  const input = { steps: readSteps(text, options), guarded: options.guarded === true };
+  const { ref, found } = await findGradual(session, name);
+  const { environment } = ref;
+  if (!found) {
+    throw usageError(`${name} has no strategy in ${environment}. Add one first: flags rollout ${name} 0`);
+  }
+  const change = { op: 'startRollout', ref: { ...ref, strategy: `${found.id}` }, input } as const;
+  output.line(`Rolls ${name} out in ${environment}: ${describeSteps(input)}`);
+  if (!(await applyReviewed(session, [change]))) return;
+  await showNow(session, name, environment);
+  output.line(`To stop it: flags rollout ${name} --stop, or --rollback`);
+  if (api.connection.flags) output.line(RUNS_ELSEWHERE);
+}
 
 interface Step {
-  readonly rollout: number;
-  readonly hold?: number | null;
+  readonly percentage: number;
+  /** Milliseconds; null: until a person advances the rollout. */
+  readonly hold: number | null;
 }
 
-function readStep(text: string): Step {
-  const [, percentage, hold] = /^(\d+(?:\.\d+)?)%?(?::(wait|\d+(?:\.\d+)?[smhd]))?$/.exec(text) ?? [];
-  const rollout = Number(percentage);
-  if (percentage === undefined || rollout > 100) {
-    throw usageError(`A step is PERCENTAGE:HOLD, such as 5:1d, 25:90m or 60:wait, not ${text}.`);
+function readSteps(text: string, { every, guarded }: RolloutOptions): readonly Step[] {
+  const usual = every === undefined ? undefined : readHold(every, `--every is how long a step stays`);
+  const items = text.split(',').map((item) => item.trim());
+  return items.map((item, index) => {
+    const place = item.indexOf(':');
+    const percentage = readPercentage(place < 0 ? item : item.slice(0, place));
+    if (place >= 0) return { percentage, hold: readHold(item.slice(place + 1), `${item} is a step`) };
+    // After the last step only a guard has something to do.
+    if (index === items.length - 1 && guarded !== true) return { percentage, hold: 0 };
+    if (usual !== undefined) return { percentage, hold: usual };
+    if (index === items.length - 1) return { percentage, hold: 0 };
+    throw usageError(
+      `How long does ${item} stay? Add --every 1d, or write ${item}:1d, or ${item}:wait to wait for you.`,
+    );
+  });
+}
+
+function readHold(text: string, what: string): number | null {
+  if (text === 'wait') return null;
+  const hold = durationOf(text);
+  if (hold !== undefined) return hold;
+  throw usageError(`${what}: 30m, 12h, 1d, or wait, not ${text}.`);
+}
+
+async function moveRollout(session: CommandSession<RolloutOptions>, name: string, move: Move): Promise<void> {
+  const { output } = session;
+  const { ref, rollout } = await findRolling(session, name);
+  output.line(`${name} in ${ref.environment} ${describeProgress(rollout)}`);
+  const isUndoable = move === 'advance' || move === 'rollback';
+  if (await applyReviewed(session, [MOVES[move].change(ref, rollout)], { isUndoable })) {
+    const { found } = await findStrategies(session, name, ({ id }) => id === ref.strategy);
+    const now = found[0]?.rollout;
+    if (now) return output.line(`${name} in ${ref.environment} ${describeProgress(now)}`);
+    output.line('The rollout has ended.');
+    await showNow(session, name, ref.environment);
   }
-  if (hold === undefined) return { rollout };
-  return {
-    rollout,
-    hold: hold === 'wait' ? null : Math.round(Number(hold.slice(0, -1)) * (UNITS[hold.slice(-1)] ?? 0)),
-  };
 }
 
-function readSteps(texts: readonly string[]): readonly Step[] {
-  const steps = texts.map(readStep);
-  const endless = steps.findIndex(({ hold }, index) => hold === undefined && index < steps.length - 1);
-  if (endless < 0) return steps;
-  throw usageError(
-    `How long does ${texts[endless]} stay? Write ${texts[endless]}:1d, or ${texts[endless]}:wait to wait for you.`,
+type StoredStrategy = FlagDetail['environments'][number]['strategies'][number];
+
+/** Finds the strategies of a flag in an environment, those that `--strategy` names and that are wanted. */
+async function findStrategies(
+  session: CommandSession<RolloutOptions>,
+  name: string,
+  isWanted: (strategy: StoredStrategy) => boolean,
+) {
+  const { strategy: id } = session.options;
+  const { project, environments } = await readFlag(session, name);
+  const environment = await environmentOf(session);
+  const strategies = environments.find((one) => one.name === environment)?.strategies ?? [];
+  const found = strategies.filter((one) => isWanted(one) && (id === undefined || one.id === id));
+  return { ref: { project, flag: name, environment }, strategies, found };
+}
+
+/** Finds the strategy of a flag that rolls out in an environment. */
+async function findRolling(session: CommandSession<RolloutOptions>, name: string) {
+  const { ref, found } = await findStrategies(session, name, ({ rollout }) => rollout !== undefined);
+  assertSingle(found, `${name} has several rollouts in ${ref.environment}`);
+  const [{ id = '', rollout } = {}] = found;
+  if (rollout) return { ref: { ...ref, strategy: id }, rollout };
+  throw new CommandError(
+    `${name} does not roll out in ${ref.environment}. Start a rollout: flags rollout ${name} 10,50,100 --every 1d`,
   );
 }
 
-async function startRollout(
-  session: CommandSession<StartOptions>,
-  name: string,
-  texts: readonly string[],
-): Promise<void> {
-  const { api, output, options } = session;
-  assertWays(options);
-  const steps = readSteps(texts);
-  const { ref, found } = await findGradual(session, name);
-  const { environment } = ref;
-  if (!found) throw usageError(`${name} has no strategy in ${environment}. Add one first: flags rollout ${name} 0`);
-  const { id, parameters } = found;
-  const path = [`${parameters?.rollout ?? 0}`, ...steps.map(({ rollout }) => `${rollout}`)].join(' → ');
-  const what = `roll ${name} out in ${environment}: ${path} %`;
-  if (options.dryRun === true) return showPlanned(output, `Would ${what}.`);
-  const rolledOut = { ref: { ...ref, strategy: `${id}` }, steps, guarded: options.guarded === true };
-  if (options.propose === true) return propose(session, { rollout: rolledOut });
-  await confirmOrRefuse(session, `This will ${what}. Go on?`);
-  const { reason, bypassApproval } = options;
-  const body = { ...rolledOut, ...(reason !== undefined && { reason }) };
-  const rollout = await api.change<Rollout>('/rollouts', body, { bypassApproval });
-  output.json({ changed: true, rollout });
-  output.line(output.colors.green(`Started. To stop it: flags rollouts stop ${rollout.id}`));
-  if (api.connection.flags) output.line('A service on this store with runSchedules: true must take its steps.');
+/** Finds the gradual rollout of a flag in an environment. Undefined if the flag has no strategy there. */
+async function findGradual(session: CommandSession<RolloutOptions>, name: string) {
+  const wanted = session.options.strategy;
+  const { ref, strategies, found } = await findStrategies(session, name, (one) => one.name === 'flexibleRollout');
+  assertSingle(found, `${name} has several gradual rollouts in ${ref.environment}`);
+  if (found.length === 0 && wanted !== undefined) {
+    throw usageError(`${name} has no gradual rollout ${wanted} in ${ref.environment}. Its ids: flags show ${name}`);
+  }
+  if (found.length === 0 && strategies.length > 0) {
+    throw new CommandError(
+      `${name} has no gradual rollout in ${ref.environment}, but other strategies. Any one that holds switches it on.`,
+    );
+  }
+  return { ref, found: found[0] };
 }
 
-interface Move {
-  readonly name: 'pause' | 'resume' | 'advance' | 'stop';
-  readonly body?: object;
-}
-
-const QUESTIONS = { pause: 'Pause', resume: 'Resume', advance: 'Take the next step of', stop: 'Stop' };
-
-async function moveRollout(session: CommandSession, id: string, { name, body = {} }: Move): Promise<void> {
-  const found = await session.api.get<Rollout>(`/rollouts/${encodeURIComponent(id)}`);
-  await confirmMove(session, found, { name, body });
-}
-
-/** Names the step, so that a repeated request advances once. */
-async function advanceRollout(session: CommandSession, id: string): Promise<void> {
-  const found = await session.api.get<Rollout>(`/rollouts/${encodeURIComponent(id)}`);
-  await confirmMove(session, found, { name: 'advance', body: { step: found.step + 1 } });
-}
-
-async function stopRollout(session: CommandSession<StopOptions>, id: string): Promise<void> {
-  await moveRollout(session, id, { name: 'stop', body: { rollback: session.options.rollback === true } });
-}
-
-async function confirmMove(session: CommandSession, found: Rollout, { name, body = {} }: Move): Promise<void> {
-  const { api, output, options } = session;
-  const { ref, startedFrom } = found;
-  const isRollback = name === 'stop' && 'rollback' in body && body.rollback === true;
-  const what = `the rollout of ${ref.flag} in ${ref.environment}${isRollback ? `, back to ${startedFrom} %` : ''}`;
-  if (options.dryRun === true) return showPlanned(output, `Would ${QUESTIONS[name].toLowerCase()} ${what}.`);
-  await confirmOrRefuse(session, `${QUESTIONS[name]} ${what}?`);
-  const rollout = await api.post<Rollout>(`/rollouts/${encodeURIComponent(found.id)}/${name}`, body, options);
-  output.json({ changed: true, rollout });
-  output.line(`${ref.flag} in ${ref.environment}: ${stepsIn(rollout)}, ${stateIn(rollout)}.`);
+function assertSingle(found: readonly StoredStrategy[], fault: string): void {
+  if (found.length < 2) return;
+  throw usageError(`${fault}; choose one with --strategy: ${found.map(({ id }) => id).join(', ')}`);
 }

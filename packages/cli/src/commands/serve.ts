@@ -61,14 +61,7 @@ async function serve(io: CommandIo, options: ServeOptions, store: string): Promi
   const isEphemeral = store === ':memory:';
   const auth = options.auth ?? (isEphemeral && isLoopback(options.host) ? 'none' : 'token');
   const environments = namesIn(options.environments);
-  const flags = await openFlags(
-    store,
-    { environments, create: true, driverFrom: options.driverFrom },
-    {
-      // The service of a store carries its schedules out. Of flags in memory there is no other process.
-      runSchedules: isEphemeral ? true : 'elsewhere',
-    },
-  );
+  const flags = await openFlags(store, { environments, create: true, driverFrom: options.driverFrom }, {});
   const api = createFlagsApi(flags, { auth });
   const handle = toNodeHandler(api);
   const server = createServer();

@@ -14,7 +14,7 @@ export async function leaveOutRefused(
   const engine = await createFlags({
     storage: memoryStorage(),
     environments: environments.map((name) => ({ name })),
-    runSchedules: 'elsewhere',
+    due: { run: 'elsewhere' },
   });
   try {
     const refusalOf = (definitions: Omit<Definitions, 'version'>) =>

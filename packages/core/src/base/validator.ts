@@ -248,5 +248,11 @@ export function assertOptions(method: string, options: unknown): void {
 export function assertText(kind: string, id: unknown): void {
   if (typeof id === 'string') return;
   const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
-  throw invalidInput([{ message: `must name ${article} ${kind}, as a string`, path: `/${kind}` }]);
+  const member = kind.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  throw invalidInput([{ message: `must name ${article} ${toNoun(kind)}, as a string`, path: `/${member}` }]);
+}
+
+/** Returns the words for a kind of document, for messages. */
+export function toNoun(kind: string): string {
+  return kind.replaceAll('-', ' ');
 }

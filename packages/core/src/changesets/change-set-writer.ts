@@ -1,6 +1,6 @@
 import { v7 as timeOrderedId } from 'uuid';
 import { pause } from '../base/paced.js';
-import { locateRefusals } from '../base/validator.js';
+import { locateRefusals, toNoun } from '../base/validator.js';
 import type { PreparedChange } from '../engine/engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import { withCheckpoints } from '../log/checkpoints.js';
@@ -72,7 +72,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
       if (typeof outcome !== 'string') return outcome;
       hasConflicted = true;
     }
-    const contested = changes.length === 1 ? changes[0]?.subject.kind : 'documents';
+    const contested = changes.length === 1 ? toNoun(changes[0]?.subject.kind ?? '') : 'documents';
     throw new FlagsError('too_much_contention', `Other callers keep changing the same ${contested}; try again later.`);
   }
 

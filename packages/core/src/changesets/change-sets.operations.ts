@@ -54,7 +54,7 @@ interface PrepareOptions {
 /** Validates every change, and creates its ids and times. */
 export async function prepareAll(
   engine: Engine & { readonly validate: Validators },
-  changes: readonly ProposableChange[],
+  changes: readonly GivenChange[],
   { operations = CHANGE_OPERATIONS, hash }: PrepareOptions = {},
 ): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
@@ -84,7 +84,7 @@ export async function commitSet(
 type Members = Readonly<Record<string, unknown>>;
 
 /** A change of a set or of a change request. Its input is not validated yet. */
-export interface ProposableChange {
+export interface GivenChange {
   readonly op: string;
   readonly ref?: unknown;
   readonly input?: unknown;
@@ -96,7 +96,7 @@ export interface ProposableChange {
  *
  * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per issue, each with a JSON Pointer
  */
-function readChanges(changes: unknown, operations: readonly OperationName[]): readonly ProposableChange[] {
+function readChanges(changes: unknown, operations: readonly OperationName[]): readonly GivenChange[] {
   if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);
   if (changes.length > LIMITS.changesPerSet) {
     const message = `There are ${changes.length} changes, but a change set may have at most ${LIMITS.changesPerSet}; split them.`;
@@ -110,7 +110,7 @@ function readChanges(changes: unknown, operations: readonly OperationName[]): re
       found.push({ message: `must be the only change, because it is ${Object(change).op}`, path: `${path}/op` });
     }
     if (issues.length < LIMITS.issues) issues.push(...found);
-    return found.length > 0 ? [] : [{ ...(change as ProposableChange) }];
+    return found.length > 0 ? [] : [{ ...(change as GivenChange) }];
   });
   if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
   return read;

@@ -1,5 +1,5 @@
 import { LIMITS } from '../base/limits.js';
-import { locateRefusals } from '../base/validator.js';
+import { locateRefusals, toNoun } from '../base/validator.js';
 import type { PreparedChange } from '../engine/engine.js';
 import { type ErrorCode, FlagsError } from '../errors.js';
 import { kindOf } from '../kinds.js';
@@ -41,7 +41,7 @@ function revisionMismatch(
   accepted: readonly number[],
 ): FlagsError {
   const state = revision === undefined ? 'does not exist' : `is at revision ${revision}`;
-  const name = id === '' ? kind : `${kind} ${id}`;
+  const name = id === '' ? toNoun(kind) : `${toNoun(kind)} ${id}`;
   // JavaScript callers may pass any value.
   const numbers = accepted.filter((one) => typeof one === 'number');
   const message = `The ${name} ${state}, not at ${numbers.join(' or ')}; read it again and repeat the change.`;
@@ -59,7 +59,7 @@ const INDEX_ADVICE = 'it holds the names of all segments: delete segments, or ch
 /** @param path the place of the last change of the document in the caller's input */
 export function documentTooLarge({ kind, id }: DocumentKey, bytes: number, path: string | undefined): FlagsError {
   const advice = kindOf(kind)?.smaller ?? INDEX_ADVICE;
-  const message = `The ${kind} ${id} would have ${bytes} bytes, but a document may have at most ${LIMITS.documentBytes}; ${advice}.`;
+  const message = `The ${toNoun(kind)} ${id} would have ${bytes} bytes, but a document may have at most ${LIMITS.documentBytes}; ${advice}.`;
   return refusalAt(path, 'document_too_large', message);
 }
 

@@ -20,7 +20,7 @@ export interface ChangedPart {
 export interface EventDescription<Event> {
   /** Returns the parts of the document that the event changes, with their values before and after. */
   readonly parts: (event: Event) => readonly ChangedPart[];
-  /** The operation whose permission the event needs in an undo or an import. Absent: neither causes it. */
+  /** The operation whose permission the event needs in an undo or an import. Absent: it needs none. */
   readonly action?: string;
   /** Shrinks the document, or adds a few bytes only. Size limits do not apply to it. */
   readonly shrinks?: true;

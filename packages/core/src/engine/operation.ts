@@ -78,8 +78,12 @@ export interface CallOperation<Ref, Input, Context, Result, Needed> {
   readonly ref: readonly ReferenceMember[];
   /** The name of the schema of the input. Absent: there is no input. */
   readonly input?: string;
-  readonly run: (
-    engine: Needed,
-    call: { readonly ref: Ref; readonly input: Input; readonly context: Context },
-  ) => Promise<Result>;
+  readonly run: (engine: Needed, call: Call<Ref, Input, Context>) => Promise<Result>;
+}
+
+/** The arguments of a call. */
+export interface Call<Ref, Input = undefined, Context = undefined> {
+  readonly ref: Ref;
+  readonly input: Input;
+  readonly context: Context;
 }

@@ -320,7 +320,7 @@ function shrinking(events: readonly StrategyUpdated[]): readonly StrategyUpdated
 }
 
 /** Returns the strategy with another percentage, of the type that the parameter has. */
-function withPercentage(strategy: Strategy, percentage: number): Strategy {
+export function withPercentage(strategy: Strategy, percentage: number): Strategy {
   const parameter = percentageParameter(strategy.name);
   if (parameter === undefined) return strategy;
   const value = typeof parameterOf(strategy, parameter) === 'number' ? percentage : `${percentage}`;

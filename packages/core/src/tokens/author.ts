@@ -35,19 +35,19 @@ export async function assertAuthor(
 
 interface DueQuestion<Planned> extends Due {
   /** The option `due.authorize`. */
-  readonly authorizeDue: ((author: ChangeAuthor, planned: Planned) => Awaitable<boolean>) | undefined;
+  readonly authorize: ((author: ChangeAuthor, planned: Planned) => Awaitable<boolean>) | undefined;
 }
 
 /** Asks the host whether the author may still make due changes. Throws `forbidden` if not. */
 export async function askDue<Planned extends { readonly documents: readonly unknown[] }>(
   engine: { readonly lifetime: Pick<Lifetime, 'closing'> },
-  { authorizeDue, author, what }: DueQuestion<Planned>,
+  { authorize, author, what }: DueQuestion<Planned>,
   planned: Planned,
 ): Promise<void> {
-  if (!authorizeDue || planned.documents.length === 0) return;
+  if (!authorize || planned.documents.length === 0) return;
   const later =
     what === 'rollout' ? 'the step is tried again' : 'the change request is tried again until its time has passed';
-  const answer = await askHost(engine, () => authorizeDue(author, planned), { name: 'due.authorize', later });
+  const answer = await askHost(engine, () => authorize(author, planned), { name: 'due.authorize', later });
   if (answer === false) throw new FlagsError('forbidden', `due.authorize refused the changes of ${author.name}.`);
   if (answer !== true) throw new TypeError('due.authorize must return true or false.');
 }

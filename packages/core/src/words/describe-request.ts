@@ -69,7 +69,8 @@ const AIMS: ReadonlyMap<string, (flags: string) => string> = new Map([
 
 /** Says what a request would change: "checkout on in production". */
 function describeAim({ ops = [], flags, flagCount, environments }: RequestWords): string {
-  const [op = '', ...others] = ops;
+  // A flag without strategies gets one when it is switched on.
+  const [op = '', ...others] = ops.includes('enable') ? ops.filter((one) => one !== 'addStrategy') : ops;
   if (op === 'setApprovalPolicy' && others.length === 0) return 'the approval policy';
   if (flagCount === 0) return 'other changes than of flags';
   const [first, ...more] = flags.map(({ flag }) => flag);

@@ -6,16 +6,26 @@ import { shareOf } from '../evaluation/strategies.js';
  */
 
 interface RolloutWords {
-  readonly steps: readonly { readonly percentage: number }[];
+  readonly steps: readonly { readonly percentage: number; readonly hold?: number | null | undefined }[];
   readonly step: number;
   readonly guarded: boolean;
   readonly startedFrom: { readonly value?: unknown } | null;
   readonly failure: { readonly message: string } | null;
 }
 
-/** Says what a rollout does: "5 %, 25 %, 100 %, guarded". */
+/** Says what a rollout does: "5 % for 12h, 25 % until advanced, 100 %, guarded". An approval is for all of it. */
 export function describeSteps({ steps, guarded }: Pick<RolloutWords, 'steps' | 'guarded'>): string {
-  return [...steps.map(({ percentage }) => `${percentage} %`), ...(guarded ? ['guarded'] : [])].join(', ');
+  const stays = steps.map(({ percentage, hold = 0 }) => `${percentage} %${describeHold(hold)}`);
+  return [...stays, ...(guarded ? ['guarded'] : [])].join(', ');
+}
+
+/** Units of a hold in milliseconds, the longest first. */
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
+
+function describeHold(hold: number | null): string {
+  if (hold === null) return ' until advanced';
+  const [unit, size] = Object.entries(UNITS).find(([, one]) => hold % one === 0) ?? ['ms', 1];
+  return hold === 0 ? '' : ` for ${hold / size}${unit}`;
 }
 
 /** Whether a value is a rollout. */

@@ -253,6 +253,10 @@ onEveryStorage((start, share) => {
       }
       await expectRefusal(flags, 'change_request_not_found', () => flags.changeRequests.get(MISSING));
       await expectRefusal(flags, 'change_request_not_found', () => flags.changeRequests.apply(MISSING));
+      const { details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.changeRequests.get({ changeRequest: 7 } as never),
+      );
+      expect(details).toEqual([{ message: 'must name a change request, as a string', path: '/changeRequest' }]);
     });
 
     it('of several projects names them in its events', async () => {

@@ -1,6 +1,7 @@
 import { type Change, createFlags, type Flags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage.js';
 import { faultyStorage, testFlags } from '../../src/testing.js';
+import type { ChangeRequestRef } from '../../src/types.js';
 import { withFakeTime } from '../fake-time.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { refusalOf } from '../refusal.js';
@@ -126,6 +127,20 @@ describe('a node with due: { run: true }', () => {
     await flags.close();
   });
 
+  it.each<[string, (flags: Flags<string>, ref: ChangeRequestRef) => Promise<unknown>]>([
+    ['applied', (flags, ref) => flags.changeRequests.apply(ref)],
+    ['withdrawn', (flags, ref) => flags.changeRequests.withdraw(ref)],
+    ['replaced', (flags, { changeRequest }) => flags.changeRequests.create(ENABLE, { replaces: changeRequest })],
+  ])('counts no request that was %s before its time', async (_, end) => {
+    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    await addCheckout(flags);
+    const { id } = await flags.changeRequests.create(ENABLE, { at: new Date(Date.now() + HOUR).toISOString() });
+    expect(flags.status().due).toMatchObject({ pending: 1 });
+    await end(flags, { changeRequest: id });
+    expect(flags.status().due).toMatchObject({ pending: 0 });
+    await flags.close();
+  });
+
   it('counts nothing with due: { run: false }, and looks once a minute for what time has ended', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
     try {
@@ -200,6 +215,18 @@ describe('a failure', () => {
       await flags.close();
     },
   );
+
+  it('of the storage rejects a read of what a request would do, and does not look like a refusal', async () => {
+    const { faulty, flags } = await open();
+    await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+    const { id } = await flags.changeRequests.create([{ op: 'enable', ref: PRODUCTION }]);
+    const error = new FlagsError('storage_unavailable', 'An injected fault.');
+    const fault = faulty.inject({ method: 'events', error });
+    await expect(flags.changeRequests.get({ changeRequest: id })).rejects.toBe(error);
+    fault.remove();
+    expect(await flags.changeRequests.get({ changeRequest: id })).toMatchObject({ effect: expect.any(String) });
+    await flags.close();
+  });
 
   it('of the storage lets the rest wait for the next poll', async () => {
     const { faulty, flags } = await open();
@@ -307,6 +334,16 @@ describe('many requests', () => {
     // Time makes room.
     clock.advance(14 * DAY);
     await ada.changeRequests.create(ENABLE);
+    await flags.close();
+  });
+
+  it('of one person are bounded, also if she makes them at once', async () => {
+    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    await addCheckout(flags);
+    const ada = flags.as({ name: 'Ada', id: 7 });
+    const calls = Array.from({ length: 120 }, () => ada.changeRequests.create(ENABLE));
+    const made = (await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled');
+    expect(made).toHaveLength(LIMITS.waitingRequestsPerPerson);
     await flags.close();
   });
 

@@ -456,7 +456,7 @@ describe('handlers', () => {
       const { items } = await flags.listNextEvents({ after: position });
       const line = '• flag checkout: production · ';
       expect(await post({}, items)).toEqual([
-        `*ada* changed:\n${line}rolls out in steps: 5 %, 25 %, 100 %, guarded`,
+        `*ada* changed:\n${line}rolls out in steps: 5 % until advanced, 25 % until advanced, 100 %, guarded`,
         `*ada* changed:\n${line}rollout at 25 %, step 2 of 3`,
         `*bob* changed:\n${line}rollout rolled back to 0 %`,
         `*ada* changed:\n${line}rolls out in steps: 5 %`,

@@ -250,7 +250,7 @@ describe('the differences of a history', () => {
 it('words a rollout as a part of its strategy', () => {
   const rollout = {
     steps: [
-      { percentage: 5, hold: 1000 },
+      { percentage: 5, hold: 5_400_000 },
       { percentage: 100, hold: null },
     ],
     step: 0,
@@ -260,8 +260,9 @@ it('words a rollout as a part of its strategy', () => {
   const path = '/environments/production/rollouts/s-1';
   const document = (parts: readonly PartDifference[]) => ({ kind: 'flag', id: 'checkout', parts });
   const one = 'production · a strategy · rollout';
-  expect(linesOf(document([{ path, before: null, after: rollout }]))).toEqual([`${one} 5 %, 100 %, guarded`]);
-  expect(linesOf(document([{ path, before: rollout, after: null }]))).toEqual([`${one} 5 %, 100 %, guarded → none`]);
+  const steps = '5 % for 90m, 100 % until advanced, guarded';
+  expect(linesOf(document([{ path, before: null, after: rollout }]))).toEqual([`${one} ${steps}`]);
+  expect(linesOf(document([{ path, before: rollout, after: null }]))).toEqual([`${one} ${steps} → none`]);
   const moved = [
     { path: `${path}/step`, before: 0, after: 1 },
     { path: `${path}/since`, before: rollout.since, after: '2026-03-02T12:00:00.000Z' },
@@ -280,7 +281,7 @@ it('words a rollout as a part of its strategy', () => {
     before: { environments: [production] },
     after: { environments: [{ ...production, rollouts: { 's-1': rollout } }] },
   };
-  expect(linesOf(planned)).toEqual([`${one} 5 %, 100 %, guarded`]);
+  expect(linesOf(planned)).toEqual([`${one} ${steps}`]);
 });
 
 it('words the states of a change request, and why it failed', () => {

@@ -414,7 +414,7 @@ describe('a storage that fails', () => {
 
   it('is in the status, with the error and when the state was last current', async () => {
     const clock = settableClock();
-    const { reader, storage } = await writerAndReader({ now: clock.now, due: { run: false } });
+    const { reader, storage } = await writerAndReader({ now: clock.now, due: { run: 'elsewhere' } });
     const good = clock.text();
     storage.inject({ error: FAILURE });
     clock.advance(1000);

@@ -126,6 +126,18 @@ const ENDED: Readonly<Record<string, Row>> = {
     await flags.undoChangeSet({ changeSet: `${event?.changeSet}` });
     return undefined;
   },
+  'the undo of a step': async (flags, ref) => {
+    await flags.rollouts.advance(ref);
+    const [event] = (await flags.listEvents({ type: 'rollout-stepped' })).items;
+    const planned = await flags.planUndo({ changeSet: `${event?.changeSet}` });
+    expect(rolloutsEndedBy(planned.documents)).toHaveLength(1);
+    await flags.undoChangeSet({ changeSet: `${event?.changeSet}` });
+    return undefined;
+  },
+  'addStrategy of the removed one, whose id is new': async (flags, ref) => [
+    { op: 'removeStrategy', ref },
+    { op: 'addStrategy', ref: PRODUCTION, input: await strategyWith(flags, {}) },
+  ],
 };
 
 const UNTOUCHED: Readonly<Record<string, Row>> = {
@@ -180,6 +192,12 @@ const UNTOUCHED: Readonly<Record<string, Row>> = {
       { op: 'setVariants', ref: CHECKOUT, input: [{ name: 'blue' }] },
       { op: 'addDependency', ref: CHECKOUT, input: { flag: 'parent' } },
     ];
+  },
+  'the undo of another part': async (flags) => {
+    await flags.updateFlag(CHECKOUT, { description: 'other' });
+    const [event] = (await flags.listEvents({ limit: 1 })).items;
+    await flags.undoChangeSet({ changeSet: `${event?.changeSet}` });
+    return undefined;
   },
   cloneFlag: async () => [{ op: 'cloneFlag', ref: CHECKOUT, input: { name: 'copy' } }],
   'an import of what is exported now': async (flags) => {
@@ -242,6 +260,16 @@ onEveryStorage((start) => {
     expect((await flags.rollouts.list()).items).toEqual([before]);
     clock.advance(DAY);
     expect(await round(flags)).toEqual([['running', 1]]);
+  });
+
+  it('goes on when a segment of its strategy changes, and when the routes of 4.x write the segments that it has', async () => {
+    const { id } = await flags.createSegment({ name: 'members', constraints: [] });
+    await flags.updateStrategy(ref, await strategyWith(flags, { segments: [id] }));
+    await flags.rollouts.start(ref, STEPS);
+    const [before] = (await flags.rollouts.list()).items;
+    await flags.updateSegment({ segment: id }, { constraints: CONTENT.constraints as never });
+    await flags.updateStrategy(ref, await strategyWith(flags, { segments: [id] }));
+    expect((await flags.rollouts.list()).items).toEqual([before]);
   });
 
   it('ends a rollout that waits or is paused as well', async () => {

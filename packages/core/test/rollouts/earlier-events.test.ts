@@ -36,3 +36,25 @@ it('shows the events of rollouts that were documents as those of an unknown type
   expect((await flags.rollouts.list()).items).toMatchObject([{ ref }]);
   await flags.close();
 });
+
+/** Schedules and proposals were documents too. No event has their names today. */
+it.each(['schedule', 'proposal'])('shows the events of a %s as those of an unknown type', async (kind) => {
+  const storage = memoryStorage();
+  const flags = await createFlags({ ...SILENT, storage });
+  const id = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a03';
+  const changeSet = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a04';
+  const subject = { kind, id };
+  const at = '2026-01-01T00:00:00.000Z';
+  const common = { at, actor: 'ada', changeSet, subject, project: null, environment: null, before: null };
+  const type = `${kind}-created`;
+  const write = { key: subject, expected: 0, parent: 'open', body: { id, changes: [] }, summary: { id } };
+  await storage.commit({ writes: [write], events: [{ ...common, type, data: { id, state: 'open' } }] });
+
+  expect((await flags.listEvents({ limit: 1 })).items).toMatchObject([{ type, flag: null, data: { state: 'open' } }]);
+  expect((await flags.getChangeSet({ changeSet })).differences).toMatchObject([{ kind, id }]);
+  expect((await flags.listHistory({}, { limit: 1 })).items).toMatchObject([{ id: changeSet }]);
+  expect((await refusalOf(flags.undoChangeSet({ changeSet }))).code).toBe('undo_conflict');
+  expect((await flags.changeRequests.list()).items).toEqual([]);
+  expect((await flags.runDue()).items).toEqual([]);
+  await flags.close();
+});

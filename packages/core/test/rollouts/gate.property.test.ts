@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { isSameJson } from '../../src/base/json.js';
-import { createFlags, type Flags, isFlagsError, type Strategy } from '../../src/index.js';
+import { type FlagState, shownEnvironmentOf } from '../../src/flags/flag.js';
+import { type Change, createFlags, type Flags, isFlagsError, type Strategy } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { SILENT } from '../replica/silent.js';
 import { MINUTE, type SettableClock, settableClock } from '../settable-clock.js';
@@ -70,7 +71,8 @@ function planOf({ steps: own, guarded, startedFrom }: NonNullable<Strategy['roll
   return { steps: own, guarded, startedFrom };
 }
 
-async function run(flags: Flags<string>, clock: SettableClock, one: Operation, context = {}): Promise<unknown> {
+/** Returns an operation as the change of a set; undefined for those that no set may contain. */
+async function toChange(flags: Flags<string>, one: Operation): Promise<Change | undefined> {
   const { strategies } = await seenIn(flags);
   const byId = strategies.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const strategy = 'at' in one ? byId[one.at] : undefined;
@@ -78,36 +80,94 @@ async function run(flags: Flags<string>, clock: SettableClock, one: Operation, c
   const { id: _id, rollout: _rollout, ...content } = strategy ?? { id: '' };
   switch (one.op) {
     case 'start':
-      return flags.rollouts.start(ref, { steps: one.steps }, context);
+      return { op: 'startRollout', ref, input: { steps: one.steps } };
     case 'advance':
-      return flags.rollouts.advance(ref, {}, context);
+      return { op: 'advanceRollout', ref };
     case 'pause':
-      return flags.rollouts.pause(ref, context);
+      return { op: 'pauseRollout', ref };
     case 'resume':
-      return flags.rollouts.resume(ref, context);
+      return { op: 'resumeRollout', ref };
     case 'stop':
-      return flags.rollouts.stop(ref, { rollback: one.rollback }, context);
+      return { op: 'stopRollout', ref, input: { rollback: one.rollback } };
     case 'edit': {
       const parameters = { ...strategy?.parameters, rollout: `${one.percentage}` };
-      return flags.updateStrategy(ref, { ...content, parameters, ...(one.title && { title: 'x' }) } as never, context);
+      const input = { ...content, parameters, ...(one.title && { title: 'x' }) } as never;
+      return { op: 'updateStrategy', ref, input };
     }
     case 'constrain': {
       const constraints = [{ contextName: 'userId', operator: 'IN', values: [one.value] }];
-      return flags.updateStrategy(ref, { ...content, constraints } as never, context);
+      return { op: 'updateStrategy', ref, input: { ...content, constraints } as never };
     }
-    case 'order':
-      return flags.orderStrategies(PRODUCTION, [{ id: ref.strategy, sortOrder: one.sortOrder }], context);
-    case 'due':
-      clock.advance(one.after);
-      return flags.runDue();
+    case 'enable':
+    case 'disable':
+      return { op: one.op, ref: PRODUCTION };
     default:
-      return flags[one.op](PRODUCTION, context);
+      return undefined;
   }
+}
+
+async function run(flags: Flags<string>, clock: SettableClock, one: Operation, context = {}): Promise<unknown> {
+  if (one.op === 'due') {
+    clock.advance(one.after);
+    return flags.runDue();
+  }
+  const change = await toChange(flags, one);
+  if (change) return flags.apply([change], context);
+  const { strategies } = await seenIn(flags);
+  const byId = strategies.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const { at = 0, sortOrder = 1 } = one as Extract<Operation, { readonly op: 'order' }>;
+  return flags.orderStrategies(PRODUCTION, [{ id: `${byId[at]?.id}`, sortOrder }], context);
+}
+
+/** Whether what clients can see is what was approved: of a rollout, any percentage on its way. */
+function isApprovedState(approved: Seen, now: Seen): boolean {
+  const isOnTheWay = ({ rollout, parameters }: Strategy, is: Strategy) =>
+    rollout !== undefined &&
+    [
+      rollout.startedFrom?.value,
+      parameters?.rollout,
+      ...rollout.steps.map(({ percentage }) => `${percentage}`),
+    ].includes(`${is.parameters?.rollout}`);
+  if (!now.enabled) return true;
+  return (
+    approved.enabled === now.enabled &&
+    approved.strategies.length === now.strategies.length &&
+    approved.strategies.every((was, at) => {
+      const is = now.strategies[at];
+      return is !== undefined && was.id === is.id && (isSame(was, is) || isOnTheWay(was, is));
+    })
+  );
+}
+
+/**
+ * Requests a change, approves it, and applies it after what is due. Returns what was approved, as a plan shows it, and the
+ * refusal.
+ */
+async function applyApproved(flags: Flags<string>, clock: SettableClock, change: Change, wait: number) {
+  const made = await flags.as('ada').changeRequests.create([change]).catch(codeOf);
+  if (typeof made === 'string') return undefined;
+  const ref = { changeRequest: made.id };
+  const { documents } = await flags.plan([change]);
+  const after = documents.find(({ id }) => id === 'checkout')?.after as unknown as FlagState;
+  const { enabled, strategies } = shownEnvironmentOf(after, 'production');
+  await flags.as('grace').changeRequests.approve(ref, { effect: `${made.effect}` });
+  const before = await seenIn(flags);
+  clock.advance(wait);
+  await flags.runDue();
+  const now = await seenIn(flags);
+  const hasMoved = !isSameJson(before, now);
+  const applied = await flags.as('ada').changeRequests.apply(ref).catch(codeOf);
+  if (typeof applied !== 'string') {
+    // Steps may have left nothing to change.
+    return { code: undefined, hasMoved, approved: applied.changeSet === null ? now : { enabled, strategies } };
+  }
+  await flags.changeRequests.withdraw(ref);
+  return { code: applied, hasMoved, approved: now };
 }
 
 describe.each(STORAGES)('a policy and rollouts on $name', ({ open }) => {
   it('let clients see nothing that was not approved, and refuse nothing else', async () => {
-    const outcomes = { free: 0, refused: 0, stepped: 0 };
+    const outcomes = { free: 0, refused: 0, stepped: 0, applied: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 10, maxLength: 40 }), async (operations) => {
         const { storage, dispose } = await open();
@@ -135,9 +195,20 @@ describe.each(STORAGES)('a policy and rollouts on $name', ({ open }) => {
           }
           outcomes.refused += 1;
           expect(after).toEqual(before);
-          const early = one.op === 'advance';
+          const change = await toChange(flags, one);
+          // Half of them as requests, with what is due between approval and application.
+          if (change && index % 2 === 0) {
+            const applied = await applyApproved(flags, clock, change, index % 4 === 0 ? 0 : MINUTE);
+            if (applied === undefined) continue;
+            const { code: refusal, hasMoved, approved } = applied;
+            const state = await seenIn(flags);
+            expect([index, one, isApprovedState(approved, state)]).toEqual([index, one, true]);
+            if (refusal === undefined) outcomes.applied += 1;
+            else expect([index, one, hasMoved]).toEqual([index, one, true]);
+            continue;
+          }
           if ((await run(flags, clock, one, BYPASS).then(() => undefined, codeOf)) !== undefined) continue;
-          const needed = one.op === 'start' || early || !isCovered(before, await seenIn(flags));
+          const needed = one.op === 'start' || one.op === 'advance' || !isCovered(before, await seenIn(flags));
           expect([index, one, needed]).toEqual([index, one, true]);
         }
         await flags.close();

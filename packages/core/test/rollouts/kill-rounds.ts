@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../test/seed.js';
 import { until } from '../../../../test/until.js';
 import type { Flags, Rollout } from '../../src/index.js';
+import type { StartNode } from '../change-requests/kill-rounds.js';
+import { MINUTE } from '../settable-clock.js';
 import { addGradual } from './start.js';
 
 const HOLD = 700;
@@ -13,25 +15,25 @@ const STEPS = PERCENTAGES.map((percentage) => ({ percentage, hold: HOLD }));
 interface Rounds {
   /** An engine of the test, which takes no steps. */
   readonly flags: Flags<string>;
-  /** Starts a node that does what is due. It tells when it is ready. */
-  readonly start: () => ChildProcess;
+  readonly start: StartNode;
   readonly nodes: number;
   readonly rollouts: number;
 }
 
 /**
- * Starts rollouts while nodes are killed, suspended and restarted. Expects that each step is taken once, in order and not
- * early.
+ * Starts rollouts while nodes are killed, suspended and restarted with clocks minutes apart. Expects that each step is taken
+ * once, in order and not early. Half of the nodes are always ahead: they go on where another one of them has stepped.
  */
 export async function expectStepsOnce({ flags, start, nodes: count, rollouts }: Rounds): Promise<void> {
   const random = createRandom();
-  const startReady = async () => {
-    const node = start();
+  const startReady = async (place: number) => {
+    const clocks = place % 2 === 0 ? [5] : [-5, 0, 5];
+    const node = start((clocks[Math.floor(random() * clocks.length)] ?? 0) * MINUTE);
     await once(node, 'message');
     return node;
   };
   const nodes: ChildProcess[] = [];
-  for (let node = 0; node < count; node++) nodes.push(await startReady());
+  for (let node = 0; node < count; node++) nodes.push(await startReady(node));
   let isDone = false;
   async function disturb(place: number): Promise<void> {
     while (!isDone) {
@@ -44,7 +46,7 @@ export async function expectStepsOnce({ flags, start, nodes: count, rollouts }: 
         node.kill('SIGCONT');
       } else {
         await end(node);
-        nodes[place] = await startReady();
+        nodes[place] = await startReady(place);
       }
     }
   }

@@ -9,7 +9,7 @@ describe('the rollouts of three processes on one file', () => {
   const directory = temporaryDirectory();
   afterAll(() => directory.remove());
 
-  it('take each step once, in order and not early, while processes are killed, suspended and restarted', async () => {
+  it('take each step once, in order and not early, while processes are killed, suspended and restarted, with clocks minutes apart', async () => {
     const database = join(directory.path, 'flags.db');
     const flags = await createFlags({
       storage: sqliteStorage(database),
@@ -18,8 +18,8 @@ describe('the rollouts of three processes on one file', () => {
       onError: () => undefined,
     });
     const launch = program(join(__dirname, '../change-requests/children/running.ts'), directory.path);
-    const start = () => launch(JSON.stringify({ database, ahead: 0 }));
-    await expectStepsOnce({ flags, start, nodes: 3, rollouts: 40 });
+    const start = (ahead: number) => launch(JSON.stringify({ database, ahead }));
+    await expectStepsOnce({ flags, start, nodes: 3, rollouts: 100 });
     await flags.close();
   }, 600_000);
 });

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { processorTime } from '../../../../test/processor-time.js';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '../../src/index.js';
+import { type Change, createFlags, type Flags, type FlagsOptions, LIMITS, memoryStorage } from '../../src/index.js';
 import { onEveryStorage } from '../on-every-storage.js';
-import { CHECKOUT, DEVELOPMENT, PRODUCTION } from '../references.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
 import { expectRefusal } from '../refusal.js';
 import { SILENT } from '../replica/silent.js';
-import { DAY, HOUR, MINUTE, type SettableClock, settableClock } from '../settable-clock.js';
+import { DAY, HOUR, type SettableClock, settableClock } from '../settable-clock.js';
 import { addGradual, facts, type Gradual, parametersOf, percentage, round, STEPS, strategiesOf } from './start.js';
 
-onEveryStorage((start, share) => {
+onEveryStorage((start) => {
   let clock: SettableClock;
   let flags: Flags<string>;
   let ref: Gradual;
@@ -337,8 +337,8 @@ onEveryStorage((start, share) => {
       await expectRefused('revision_mismatch', () => flags.rollouts.start(ref, STEPS, { ifRevision: 1 }));
       for (const [path, steps] of Object.entries({
         '/steps': [],
-          '/steps/0/percentage': [{ percentage: 101 }],
-          '/steps/0/hold': [{ percentage: 1 }, { percentage: 2 }],
+        '/steps/0/percentage': [{ percentage: 101 }],
+        '/steps/0/hold': [{ percentage: 1 }, { percentage: 2 }],
         '/steps/1/hold': [
           { percentage: 1, hold: 1 },
           { percentage: 2, hold: 0.5 },
@@ -354,6 +354,28 @@ onEveryStorage((start, share) => {
       await expectRefused('rollout_exists', () => flags.rollouts.start(ref, STEPS));
       await flags.archiveFlag(CHECKOUT);
       await expectRefused('flag_archived', () => flags.rollouts.start(ref, STEPS));
+    });
+
+    it('to start more than 1,000 changes nothing, also in one set', async () => {
+      await node();
+      await flags.rollouts.start(ref, STEPS);
+      const place = (flag: number) => ({ ...PRODUCTION, flag: `flag-${flag}` });
+      const strategies = Array.from({ length: 100 }, () => ({ name: 'flexibleRollout' as const }));
+      const changes: Change[] = [];
+      for (let flag = 0; flag < LIMITS.activeRollouts / 100; flag++) {
+        await flags.createFlag(DEFAULT, { name: `flag-${flag}` });
+        const added = await flags.configureEnvironment(place(flag), { enabled: true, strategies });
+        for (const { id } of added.strategies) {
+          changes.push({ op: 'startRollout', ref: { ...place(flag), strategy: id }, input: STEPS });
+        }
+      }
+      await flags.apply(changes.slice(0, 500));
+      const { details } = await expectRefusal(flags, 'invalid_input', () => flags.apply(changes.slice(500)));
+      expect(details).toMatchObject([{ path: expect.stringMatching(/^\/changes\/499/) }]);
+      await flags.apply(changes.slice(500, 999));
+      await expectRefusal(flags, 'invalid_input', () => flags.apply(changes.slice(999)));
+      await flags.rollouts.stop(ref);
+      await flags.apply(changes.slice(999));
     });
 
     it('names the change of a set that is refused', async () => {
@@ -456,69 +478,6 @@ onEveryStorage((start, share) => {
       await node({ due: { run: false } });
       await expectRefusal(flags, 'due_disabled', () => flags.rollouts.start(ref, STEPS));
       await expectRefusal(flags, 'due_disabled', () => flags.plan([{ op: 'startRollout', ref, input: STEPS }]));
-    });
-  });
-
-  describe('two nodes', () => {
-    async function nodes(rollout?: string): Promise<readonly [Flags<string>, Flags<string>]> {
-      const startShared = await share();
-      const options = { now: clock.now, due: { run: 'elsewhere' } } as const;
-      const both = [await startShared(options), await startShared(options)] as const;
-      [flags] = both;
-      ref = await addGradual(flags, rollout);
-      return both;
-    }
-
-    it('take each step once', async () => {
-      const both = await nodes();
-      await flags.rollouts.start(ref, STEPS);
-      for (const expected of ['25', '60', '100']) {
-        clock.advance(DAY);
-        await both[1].refresh();
-        const moved = await Promise.all(both.map(round));
-        expect(moved.flat()).toHaveLength(1);
-        expect(await percentage(flags)).toBe(expected);
-      }
-      expect((await flags.listEvents({ type: 'rollout-stepped' })).items).toHaveLength(3);
-    });
-
-    it('start one rollout of a strategy, also if it has the percentage already', async () => {
-      const both = await nodes('5');
-      await both[1].refresh();
-      const started = await Promise.allSettled(both.map((one) => one.rollouts.start(ref, STEPS)));
-      expect(started.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-      const rejected = started.find((one) => one.status === 'rejected');
-      expect(rejected?.reason).toMatchObject({ code: 'rollout_exists' });
-      await flags.refresh();
-      expect((await flags.rollouts.list()).items).toHaveLength(1);
-    });
-
-    it('leave alone what the other one has ended, also if the replica does not know it yet', async () => {
-      const [one, other] = await nodes();
-      await one.rollouts.start(ref, STEPS);
-      await other.disable(PRODUCTION);
-      await other.enable(PRODUCTION);
-      clock.advance(DAY);
-      expect(await round(one)).toEqual([]);
-      expect(await percentage(flags)).toBe('5');
-      await one.refresh();
-      expect((await one.rollouts.list()).items).toEqual([]);
-    });
-
-    it('take no step early that a slower clock has seen', async () => {
-      const startShared = await share();
-      const slow = settableClock(new Date(clock.now().getTime() - 5 * MINUTE).toISOString());
-      const one = await startShared({ now: clock.now, due: { run: 'elsewhere' } });
-      const other = await startShared({ now: slow.now, due: { run: 'elsewhere' } });
-      flags = one;
-      ref = await addGradual(one);
-      await one.rollouts.start(ref, STEPS);
-      await other.refresh();
-      clock.advance(DAY);
-      slow.advance(DAY);
-      expect(await round(other)).toEqual([]);
-      expect(await round(one)).toEqual([['running', 1]]);
-      expect(await round(other)).toEqual([]);
     });
   });
 });

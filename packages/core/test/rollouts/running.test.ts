@@ -282,7 +282,7 @@ it('looks at 1,000 rollouts among 100,000 flags in less than a millisecond, with
   };
   const flags = await createFlags({ ...options, storage: counting });
   const engine = (flags as unknown as { readonly [ENGINE]: ChangeEngine })[ENGINE];
-  const source = new DueSteps(() => engine, engine.rolling, { guard: () => 'go', authorizeDue: undefined, actor: '' });
+  const source = new DueSteps(() => engine, engine.rolling, { guard: () => 'go', authorize: undefined, actor: '' });
   reads = 0;
   let fastest = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -335,6 +335,41 @@ it('asks `due.authorize` beside the writer: a hanging answer delays no other ste
   await flags.close();
 });
 
+// In memory only: the time limit of a statement to a database would pass as well.
+it('holds after ten seconds of a hanging guard, whose signal aborts, and the close does not wait for it', async () => {
+  const clock = settableClock();
+  const errors: unknown[] = [];
+  const asked: GuardedRollout[] = [];
+  const guard = (rollout: GuardedRollout) => {
+    asked.push(rollout);
+    return new Promise<GuardAnswer>(() => undefined);
+  };
+  const onError = (error: unknown) => errors.push(error);
+  const options = { storage: memoryStorage(), now: clock.now, onError, due: { run: 'elsewhere', guard } } as const;
+  const flags = await createFlags({ ...SILENT, ...options });
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
+  try {
+    await flags.rollouts.start(await addGradual(flags), STEPS);
+    clock.advance(DAY);
+    const running = round(flags);
+    while (asked.length === 0) await jest.advanceTimersByTimeAsync(1);
+    await jest.advanceTimersByTimeAsync(9_000);
+    expect(asked[0]?.signal.aborted).toBe(false);
+    await jest.advanceTimersByTimeAsync(1_100);
+    expect(await running).toEqual([]);
+    expect(asked[0]?.signal.aborted).toBe(true);
+    expect(errors.map(String)).toEqual([expect.stringContaining('no answer within 10000 ms')]);
+    clock.advance(MINUTE);
+    const last = round(flags);
+    while (asked.length === 1) await jest.advanceTimersByTimeAsync(1);
+    await flags.close();
+    expect(await last).toEqual([]);
+    expect(asked[1]?.signal.aborted).toBe(true);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 it('steps the others while a guard hangs, and asks at most 16 times at once', async () => {
   const clock = settableClock();
   const errors: unknown[] = [];
@@ -345,9 +380,12 @@ it('steps the others while a guard hangs, and asks at most 16 times at once', as
     storage: memoryStorage(),
     now: clock.now,
     onError: (error) => errors.push(error),
-    rolloutGuard(rollout) {
-      asked.push(rollout);
-      return answer(rollout);
+    due: {
+      run: 'elsewhere',
+      guard(rollout) {
+        asked.push(rollout);
+        return answer(rollout);
+      },
     },
   });
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });

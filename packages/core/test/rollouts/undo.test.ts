@@ -81,6 +81,17 @@ onEveryStorage((start) => {
     await expectStill('5');
   });
 
+  it('of an earlier change of the strategy ends the rollout', async () => {
+    const input = { name: 'flexibleRollout', parameters: { rollout: '5' } };
+    await flags.updateStrategy(ref, input);
+    await flags.updateStrategy(ref, { ...input, title: 'Renamed' });
+    const renamed = await lastSet();
+    await flags.rollouts.start(ref, STEPS);
+    await undo(renamed);
+    expect(await facts(flags, 2)).toEqual([['rollout-ended', 'changed'], ['strategy-updated']]);
+    await expectStill('5');
+  });
+
   it('of `disable` switches on, without the rollout', async () => {
     await flags.rollouts.start(ref, STEPS);
     await flags.disable(PRODUCTION);

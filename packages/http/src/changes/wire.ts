@@ -202,7 +202,7 @@ export interface WirePreview {
 export const changeSchema = {
   type: 'object',
   properties: {
-    op: { type: 'string', enum: CHANGE_OPERATIONS },
+    op: { type: 'string', enum: CHANGE_OPERATIONS as readonly string[] },
     ref: {
       type: 'object',
       properties: {
@@ -292,7 +292,7 @@ export interface VisibleEffects {
   readonly hiddenEffects: number;
 }
 
-export function planToWire({ documents, effects, hiddenEffects, approval }: ChangePlan & VisibleEffects) {
+export function planToWire({ documents, effects, hiddenEffects, approval }: ChangePlan & VisibleEffects): object {
   return {
     documents: jsonArray(documents, plannedDocumentToWire),
     effects: jsonArray(effects),
@@ -323,7 +323,7 @@ export function definitionsToWire({ version, projects = [], segments = [], flags
 export function importResultToWire(
   { dryRun, changeSet, differences, rollouts, approval }: ImportResult,
   visible?: VisibleEffects,
-) {
+): object {
   return {
     dryRun,
     changeSet,

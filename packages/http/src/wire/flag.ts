@@ -157,7 +157,7 @@ export function asVariable(variant: unknown): unknown {
 }
 
 /** Includes `dependencies` and `children` only if they are not empty. */
-export function flagDetailToWire(flag: FlagDetail) {
+export function flagDetailToWire(flag: FlagDetail): object {
   const { environments, dependencies, children } = flag;
   return Object.assign(flagToWire(flag), {
     environments: environments.map(environmentToWire),
@@ -183,7 +183,7 @@ export function flagListToWire(features: unknown) {
 }
 
 /** Clients of Unleash 4.x expect the name of the flag as `name`. */
-export function flagInEnvironmentToWire(flag: string, { name, enabled, strategies }: FlagEnvironment) {
+export function flagInEnvironmentToWire(flag: string, { name, enabled, strategies }: FlagEnvironment): object {
   return { name: flag, environment: name, enabled, strategies: strategies.map(strategyToWire) };
 }
 

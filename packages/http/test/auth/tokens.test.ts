@@ -148,6 +148,7 @@ describe('API tokens on the wire', () => {
       createdAt: '2026-01-01T10:00:00.000Z',
       expiresAt: null,
       lastUsedAt: null,
+      createdBy: { name: 'anonymous' },
     });
     expect(secret).toMatch(/^default:production\./);
     expect(await flags.verifyToken(secret)).toMatchObject({ name: 'web', kind: 'client' });

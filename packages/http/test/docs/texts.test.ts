@@ -24,7 +24,7 @@ import express from 'express';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';
 import { Administration } from '../../../core/src/administration.js';
-import { operationOf } from '../../../core/src/changesets/operations.js';
+import { operationOf, REQUEST_OPERATIONS } from '../../../core/src/changesets/operations.js';
 import { createFlagsRouter } from '../../../express/src/index.js';
 import { permissionOf } from '../../src/api/permission.js';
 import type { Route } from '../../src/api/route.js';
@@ -128,7 +128,7 @@ describe('guides', () => {
         .replace("'https://example.org/hooks'", `'${address}/hooks'`);
       const scope = { process: { env }, queue, console };
       const flags = (await runProgram(code, { result: 'flags', scope })) as Flags;
-      expect(console.log.mock.calls.map(([name]) => name)).toEqual(['audit', 'deploys', 'queue', 'slack']);
+      expect(console.log.mock.calls.map(([name]) => name)).toEqual(['approvers', 'audit', 'deploys', 'queue', 'slack']);
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       const audited = () => readFileSync(join(directory, 'audit.jsonl'), 'utf8').trimEnd().split('\n');
       await until(() => received.length === 2 && published.length === 1 && audited().length === 2);
@@ -148,108 +148,27 @@ describe('guides', () => {
       const told = () => received.filter(({ path }) => path === '/slack').map(({ body }) => body.text);
       await until(() => told().length === 3);
       expect(told()[1]).toBe('*system* changed:\n• segment beta: created');
-      expect(flags.status().consumers).toEqual({ running: 4, failing: 0 });
+      expect(flags.status().consumers).toEqual({ running: 5, failing: 0 });
       // The body of a webhook has an event in the form of the API.
       const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
       const { body } = await request(app).get('/api/admin/events').set('host', 'localhost').expect(200);
       expect(body.events.at(-2)).toEqual(hook?.body.data);
       await runProgram(change, { result: 'undefined', scope: { flags } });
-      expect((await flags.listConsumers()).items.map(({ name }) => name)).toEqual(['audit', 'queue', 'slack']);
+      expect((await flags.listConsumers()).items.map(({ name }) => name)).toEqual([
+        'approvers',
+        'audit',
+        'queue',
+        'slack',
+      ]);
+      const archive: Change = { op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } };
+      const { id } = await flags.as('Ada').changeRequests.create([archive]);
+      const asked = `<https://example.org/flags/ui/changes/${id}|Ada has prepared a change: checkout archived>`;
+      await until(() => told().includes(asked));
       await flags.close();
       receiver.close();
       receiver.closeAllConnections();
       await rm(directory, { recursive: true });
     });
-  });
-
-  describe('the code of docs/change-at-a-time.md', () => {
-    const [launch = '', cancel = '', due = ''] = codeBlocks(read('docs/change-at-a-time.md'), 'js');
-
-    it('switches the flag on at its time', async () => {
-      const console = { log: jest.fn() };
-      const flags = (await runProgram(launch, { result: 'flags', scope: { console } })) as Flags;
-      expect(console.log.mock.calls).toEqual([[false], [true]]);
-      expect((await flags.listSchedules()).items).toMatchObject([{ state: 'applied', reason: 'Launch' }]);
-      await flags.close();
-    });
-
-    it('cancels what is pending, and asks whether the author may still make the changes', async () => {
-      const isStillEditor = jest.fn(() => false);
-      const flags = (await runProgram(due, {
-        result: 'flags',
-        scope: { createFlags, memoryStorage, isStillEditor },
-      })) as Flags;
-      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-      const archive: Change = { op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } };
-      await flags.createSchedule([archive], { at: new Date(Date.now() + 60_000).toISOString() });
-      await runProgram(cancel, { result: 'undefined', scope: { flags } });
-      await flags.createSchedule([archive], { at: new Date().toISOString(), actor: 'ada' });
-      await until(async () => (await flags.listSchedules({ state: 'failed' })).items.length === 1);
-      expect(isStillEditor).toHaveBeenCalledWith('ada', [expect.objectContaining({ id: 'checkout' })]);
-      expect((await flags.listSchedules({ state: 'cancelled' })).items).toMatchObject([
-        { flags: [{ flag: 'checkout' }] },
-      ]);
-      await flags.close();
-    });
-  });
-
-  describe('the code of docs/roll-out-in-steps.md', () => {
-    const [launch = '', moves = '', guarded = ''] = codeBlocks(read('docs/roll-out-in-steps.md'), 'js');
-
-    it('takes the steps, and moves a rollout by hand', async () => {
-      const console = { log: jest.fn() };
-      const flags = (await runProgram(launch, { result: 'flags', scope: { console } })) as Flags;
-      expect(console.log.mock.calls).toEqual([['5'], ['100'], ['done']]);
-      const { environments } = await flags.getFlag({ project: 'default', flag: 'checkout' });
-      const { name, strategies } = environments.find(({ enabled }) => enabled) ?? { name: '', strategies: [] };
-      const ref = { project: 'default', flag: 'checkout', environment: name, strategy: `${strategies[0]?.id}` };
-      await flags.startRollout(ref, {
-        steps: [
-          { rollout: 5, hold: null },
-          { rollout: 50, hold: null },
-        ],
-      });
-      await runProgram(moves, { result: 'undefined', scope: { flags } });
-      expect((await flags.listRollouts()).items).toMatchObject([
-        { state: 'done', reason: 'Launch' },
-        { state: 'rolled-back', step: 1, startedFrom: 100 },
-      ]);
-      await flags.close();
-    });
-
-    it('asks the metrics of the host', async () => {
-      const errorRate = jest.fn(() => Promise.resolve(0.1));
-      const flags = (await runProgram(guarded, {
-        result: 'flags',
-        scope: { createFlags, memoryStorage, errorRate },
-      })) as Flags;
-      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-      const production = { project: 'default', flag: 'checkout', environment: 'production' };
-      const { id: strategy } = await flags.addStrategy(production, { name: 'flexibleRollout' });
-      await flags.enable(production);
-      const steps = [{ rollout: 5, hold: 0 }, { rollout: 100 }];
-      const { id } = await flags.startRollout({ ...production, strategy }, { steps, guarded: true });
-      await until(async () => (await flags.getRollout({ rollout: id })).state === 'rolled-back');
-      expect(errorRate).toHaveBeenCalledWith('checkout', expect.objectContaining({ signal: expect.any(AbortSignal) }));
-      await flags.close();
-    });
-  });
-
-  it('docs/let-a-colleague-approve.md has code that proposes, approves, schedules and bypasses', async () => {
-    const [first = '', later = '', bypass = ''] = codeBlocks(read('docs/let-a-colleague-approve.md'), 'js');
-    const console = { log: jest.fn() };
-    const flags = (await runProgram(first, { result: 'flags', scope: { console } })) as Flags;
-    expect(console.log.mock.calls).toEqual([['approval_required'], ['open'], [true]]);
-    const production = { project: 'default', flag: 'checkout', environment: 'production' };
-    const changes = [{ op: 'addStrategy', ref: production, input: { name: 'default' } }];
-    const scope = { console, flags, production, changes, grace: flags.as('Grace') };
-    await runProgram(later, { result: 'undefined', scope });
-    expect(console.log).toHaveBeenLastCalledWith('scheduled');
-    await runProgram(bypass, { result: 'undefined', scope });
-    expect((await flags.listEvents({ type: 'flag-archived' })).items).toMatchObject([
-      { origin: 'bypass', reason: 'INC-42: payments fail' },
-    ]);
-    await flags.close();
   });
 
   it('docs/nextjs.md has the code of examples/nextjs', () => {
@@ -326,6 +245,12 @@ describe('the documents', () => {
     expect(linksOf(path).filter((link) => isBroken(path, link))).toEqual([]);
   });
 
+  it('name files that exist in docs/architecture.md', () => {
+    const named = read('docs/architecture.md').match(/packages\/[\w./-]+\.ts/g) ?? [];
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   it('have a README of at most 12 KB', () => {
     expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12 * 1024);
   });
@@ -384,7 +309,8 @@ describe('the reference tables in docs', () => {
   it('have every operation that a change set may not contain', () => {
     const [, list = ''] = /not possible in a set:([^.]*)\./.exec(read('docs/change-sets.md')) ?? [];
     const methods = Object.getOwnPropertyNames(Administration.prototype);
-    const single = methods.filter((name) => operationOf(name)?.isInSets === false);
+    const names = [...methods, ...REQUEST_OPERATIONS];
+    const single = names.filter((name) => operationOf(name)?.isInSets === false);
     expect([...list.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(single.sort());
   });
 
@@ -409,8 +335,10 @@ describe('the reference tables in docs', () => {
   it('have every option of createFlags', () => {
     const source = read('packages/core/src/options.ts');
     const top = source.replaceAll(/\{ .* \}/g, '');
-    const members = membersOf(top, 'export interface FlagsOptions').filter((name) => name !== 'usage');
-    const documented = optionsAfter('## `createFlags(options)`').map((name) => name.replace('usage.', ''));
+    const members = membersOf(top, 'export interface FlagsOptions').filter(
+      (name) => name !== 'usage' && name !== 'due',
+    );
+    const documented = optionsAfter('## `createFlags(options)`').map((name) => name.replace(/^(usage|due)\./, ''));
     expect(documented).toEqual(members);
   });
 
@@ -483,7 +411,7 @@ describe('the limits of docs/limits.md', () => {
   async function startRollout(flags: Flags, steps: NewRollout['steps']): Promise<void> {
     const { id } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout' });
     await flags.enable(PRODUCTION);
-    await flags.startRollout({ ...PRODUCTION, strategy: id }, { steps });
+    await flags.rollouts.start({ ...PRODUCTION, strategy: id }, { steps });
   }
 
   const FEATURES = '/api/admin/projects/default/features';
@@ -562,24 +490,24 @@ describe('the limits of docs/limits.md', () => {
       for (let count = 0; count < amount; count++) await flags.consume(`c${count}`, () => undefined);
     },
     consumerLease: (flags, amount) => flags.consume('audit', () => undefined, { lease: amount }),
-    scheduleWindow(flags, amount) {
+    requestWindow(flags, amount) {
       const due = Date.now() + 60_000;
       const notAfter = new Date(due + amount).toISOString();
       const change: Change = { op: 'archiveFlag', ref: CHECKOUT };
-      return flags.createSchedule([change], { at: new Date(due).toISOString(), notAfter });
+      return flags.changeRequests.create([change], { at: new Date(due).toISOString(), notAfter });
     },
     rolloutSteps: (flags, amount) =>
       startRollout(
         flags,
-        many(amount, () => ({ rollout: 1, hold: 0 })),
+        many(amount, () => ({ percentage: 1, hold: 0 })),
       ),
-    rolloutHold: (flags, amount) => startRollout(flags, [{ rollout: 1, hold: amount }]),
+    rolloutHold: (flags, amount) => startRollout(flags, [{ percentage: 1, hold: amount }]),
     protectedEnvironments: (flags, amount) => {
       const named = many(amount, (at) => [`e${at}`, { required: 1 }] as const);
-      return flags.setApprovalPolicy({ environments: Object.fromEntries(named) });
+      return flags.approvalPolicy.set({ environments: Object.fromEntries(named) });
     },
     requiredApprovals: (flags, amount) =>
-      flags.setApprovalPolicy({ environments: { production: { required: amount } } }),
+      flags.approvalPolicy.set({ environments: { production: { required: amount } } }),
     previewContexts: (flags, amount) =>
       flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
     contextBytes: send('/api/frontend', (bytes) => `{"context":{"userId":"${text(bytes - 25)}"}}`),
@@ -653,7 +581,7 @@ describe('the limits of docs/limits.md', () => {
   }));
 
   async function outcomeOf(name: string, amount: number): Promise<string> {
-    const options = { onProblem: () => undefined, runSchedules: 'elsewhere' } as const;
+    const options = { onProblem: () => undefined, due: { run: 'elsewhere' } } as const;
     const flags = await createFlags({ storage: memoryStorage(), ...options });
     try {
       await flags.createFlag(DEFAULT, { name: 'checkout' });

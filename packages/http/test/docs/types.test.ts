@@ -10,6 +10,10 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'docs/getting-started.md ts': '',
   'docs/nextjs.md ts': '',
   'docs/pointing-sdks.md js': '',
+  'docs/safe-changes.md js': [
+    'declare function isStillEditor(name: string, documents: readonly object[]): Promise<boolean>;',
+    'declare function errorRate(flag: string, since: string, signal: AbortSignal): Promise<number>;',
+  ].join('\n'),
   'docs/testing.md ts': '',
   'docs/tutorial.md ts': '',
   'docs/typed-api.md js': '',

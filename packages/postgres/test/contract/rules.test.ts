@@ -20,6 +20,7 @@ const SELECTED = [
   'rollouts/changes',
   'rollouts/gate',
   'rollouts/guard',
+  'rollouts/nodes',
   'rollouts/rollouts',
   'rollouts/undo',
   'tokens/token-use',

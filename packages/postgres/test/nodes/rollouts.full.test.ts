@@ -9,15 +9,15 @@ describe('the rollouts of four nodes', () => {
   const program = nodeProgram('due-runner');
   afterAll(() => program.remove());
 
-  it('take each step once, in order and not early, while nodes are killed, suspended and restarted', async () => {
+  it('take each step once, in order and not early, while nodes are killed, suspended and restarted, with clocks minutes apart', async () => {
     const flags = await createFlags({
       storage: postgresStorage(database.url()),
       usage: { interval: 0 },
       due: { run: 'elsewhere' },
       onError: () => undefined,
     });
-    const start = () => program.start(JSON.stringify({ url: database.url(), ahead: 0 }));
-    await expectStepsOnce({ flags, start, nodes: 4, rollouts: 40 });
+    const start = (ahead: number) => program.start(JSON.stringify({ url: database.url(), ahead }));
+    await expectStepsOnce({ flags, start, nodes: 4, rollouts: 100 });
     await flags.close();
   }, 300_000);
 });

@@ -4,7 +4,7 @@ import { isOpen, type RequestEvent, type RequestState, type RequestSummary } fro
 /** The parents of requests: a poll reads only the open ones. */
 export const [OPEN, ENDED] = ['open', 'ended'] as const;
 
-function toSummary({ v: _v, changes: _changes, hash: _hash, contents: _contents, ...summary }: RequestState) {
+export function toSummary({ v: _v, changes: _changes, hash: _hash, contents: _contents, ...summary }: RequestState) {
   return summary satisfies RequestSummary;
 }
 

@@ -83,38 +83,45 @@ export interface ChangeRequestQuery {
   readonly flag?: string | undefined;
 }
 
-/** When a request is applied by itself: ISO 8601, UTC, milliseconds; null if a person applies it. */
+/** The times of a request: ISO 8601, UTC, milliseconds. */
 export interface RequestTimes {
+  /** When it is applied by itself; null: when a person applies it. */
   readonly at: string | null;
+  /** After this time it expires instead; null without a time. */
   readonly notAfter: string | null;
-  /** When a request without a time expires. */
+  /** When it expires unless it was applied; null with a time. */
   readonly expiresAt: string | null;
 }
 
 /** What lists show. */
 export interface RequestSummary extends RequestTimes {
+  /** A UUID. */
   readonly id: string;
-  /** That of the last decision. */
   readonly state: ChangeRequestStatus;
+  /** Who made it. The author cannot approve it. */
   readonly author: ChangeAuthor;
-  /** Who has set the time, or has applied it. */
+  /** Who has set its time, or has applied it: the actor of its change set. null before. */
   readonly appliedBy: ChangeAuthor | null;
   readonly createdAt: string;
   readonly reason: string | null;
+  /** Whether it fails if a document that it touches has other content than when it was made. */
   readonly ifUnchanged: boolean;
-  /** How many people must approve it, at the last decision. */
+  /** How many people must approve it. */
   readonly required: number;
   readonly approvals: readonly StoredApproval[];
   /** What it does in protected environments, at the last decision. */
   readonly effect: string;
-  /** The projects of its changes, and those whose clients would see them, when it was made; null: the instance. */
+  /** The projects of its changes, and of the documents that they touched when it was made; null: the instance. */
   readonly projects: readonly (string | null)[];
   readonly flags: readonly FlagRef[];
   readonly environments: readonly string[];
+  /** When it was applied, failed, rejected, withdrawn, or expired; null before. */
   readonly endedAt: string | null;
-  /** Milliseconds between `at` and the commit. */
+  /** Milliseconds between `at` and the commit; null without a time. */
   readonly lateBy: number | null;
+  /** The id of the change set that applied it; null if it was not applied, or nothing was left to change. */
   readonly changeSet: string | null;
+  /** Why it failed; null unless it failed. */
   readonly failure: Refusal | null;
   /** The size of the changes, as JSON. */
   readonly bytes: number;

@@ -1,55 +1,7 @@
-import type { ChangeContext, ChangeSetRef, FlagRef } from '../../base/common.types.js';
+import type { ChangeContext, ChangeSetRef } from '../../base/common.types.js';
 import type { Change } from '../../changesets/change-set.types.js';
-import type { ChangeAuthor } from '../../engine/engine.js';
-import type { Refusal } from '../../errors.js';
-import type { ChangeRequestStatus, NeededApproval, RequestInput, RequestSummary } from './change-request.js';
+import type { NeededApproval, RequestInput, RequestSummary } from './change-request.js';
 import type { ApprovalPolicy } from './policy.js';
-
-/** Changes that wait for a time, for approval, or for both. They are applied once, as one change set. */
-export interface ChangeRequest {
-  /** A UUID. */
-  readonly id: string;
-  readonly state: ChangeRequestStatus;
-  readonly changes: readonly RequestedChange<string>[];
-  /** Who made it. The author cannot approve it. */
-  readonly author: ChangeAuthor;
-  /** Who has set its time, or has applied it: the actor of its change set. null before. */
-  readonly appliedBy: ChangeAuthor | null;
-  readonly createdAt: string;
-  readonly reason: string | null;
-  /** When it is applied by itself: ISO 8601, UTC, milliseconds. null: when a person applies it. */
-  readonly at: string | null;
-  /** After this time it expires instead; null without a time. */
-  readonly notAfter: string | null;
-  /** When it expires unless it was applied; null with a time. */
-  readonly expiresAt: string | null;
-  /** Whether it fails if a document that it touches has other content than when it was made. */
-  readonly ifUnchanged: boolean;
-  /** How many people must approve it. */
-  readonly required: number;
-  readonly approvals: readonly Approval[];
-  /** The approval that its changes need now; null if they need none, would be refused, or are applied. */
-  readonly approval: NeededApproval | null;
-  /**
-   * A hash of what clients of protected environments would see, which an approval names. null if the changes would be
-   * refused now.
-   */
-  readonly effect: string | null;
-  /** The projects that it is about; null: the instance. */
-  readonly projects: readonly (string | null)[];
-  readonly flags: readonly FlagRef[];
-  readonly environments: readonly string[];
-  /** When it was applied, failed, rejected, withdrawn, or expired; null before. */
-  readonly endedAt: string | null;
-  /** Milliseconds between `at` and the commit; null without a time. */
-  readonly lateBy: number | null;
-  /** The id of the change set that applied it; null if it was not applied, or nothing was left to change. */
-  readonly changeSet: string | null;
-  /** Why it failed; null unless it failed. */
-  readonly failure: Refusal | null;
-  /** Pass it as `ifRevision`. */
-  readonly revision: number;
-}
 
 /** The approval of one person. */
 export interface Approval extends Pick<RequestSummary['approvals'][number], 'actor' | 'at' | 'reason'> {
@@ -58,7 +10,23 @@ export interface Approval extends Pick<RequestSummary['approvals'][number], 'act
 }
 
 /** A change request in a list, as it was at the last decision about it. */
-export type ListedChangeRequest = Omit<ChangeRequest, 'changes' | 'approval' | 'effect'>;
+export interface ListedChangeRequest extends Omit<RequestSummary, 'approvals' | 'effect' | 'bytes'> {
+  readonly approvals: readonly Approval[];
+  /** Pass it as `ifRevision`. */
+  readonly revision: number;
+}
+
+/** Changes that wait for a time, for approval, or for both. They are applied once, as one change set. */
+export interface ChangeRequest extends ListedChangeRequest {
+  readonly changes: readonly RequestedChange<string>[];
+  /** The approval that its changes need now; null if they need none, would be refused, or are applied. */
+  readonly approval: NeededApproval | null;
+  /**
+   * A hash of what clients of protected environments would see, which an approval names. null if the changes would be
+   * refused now.
+   */
+  readonly effect: string | null;
+}
 
 /** A change of a request: one of a change set, a new approval policy, or, alone, the undo of a change set. */
 export type RequestedChange<Own extends string = never> =

@@ -4,7 +4,7 @@ import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { invalidInput } from '../../base/validator.js';
 import type { AuthorizeChanges, PlannedDocument } from '../../changesets/change-set.types.js';
-import { type ProposableChange, prepareAll } from '../../changesets/change-sets.operations.js';
+import { type GivenChange, prepareAll } from '../../changesets/change-sets.operations.js';
 import { effectsOf } from '../../changesets/effects.js';
 import type { ChangeEngine, SharedEngine, UnattributedContext } from '../../changesets/engine.js';
 import { REQUEST_OPERATIONS } from '../../changesets/operations.js';
@@ -12,8 +12,11 @@ import { documentTooLarge } from '../../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../../changesets/repetition.js';
 import { refuseBypass, toContext } from '../../changesets/run-operation.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
-import { FlagsError, isFlagsError } from '../../errors.js';
+import type { Call } from '../../engine/operation.js';
+import { FlagsError } from '../../errors.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
+import { refusalOf } from '../../kernel/due/host.js';
+import { assertDueRuns } from '../../kernel/due/runner.js';
 import type { DocumentReader, Read, Versioned } from '../../storage/documents.js';
 import { listSummaries, type StoredSummary } from '../../storage/summaries.js';
 import { isSamePerson } from '../../tokens/people.js';
@@ -26,7 +29,7 @@ import {
   type RequestSummary,
   type StoredApproval,
 } from './change-request.js';
-import { ENDED, OPEN, requestDocuments } from './change-request.kind.js';
+import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type {
   ChangeRequest,
@@ -41,8 +44,7 @@ const { kind: KIND } = requestDocuments;
 
 export async function createChangeRequest(
   engine: ChangeEngine,
-  input: NewChangeRequest,
-  context: Pick<ChangeRequestOptions, 'actor'> = {},
+  { input, context = {} }: Call<undefined, NewChangeRequest, Pick<ChangeRequestOptions, 'actor'> | undefined>,
 ): Promise<ChangeRequest> {
   refuseBypass(context);
   const { actor } = context;
@@ -53,7 +55,8 @@ export async function createChangeRequest(
   const isRepeated = input.id !== undefined && (await engine.read(requestDocuments, given.id)) !== undefined;
   const planned = isRepeated ? undefined : await planRequest(engine, given, set);
   const change: PreparedChange = {
-    subject: { kind: KIND, id: given.id },
+    // New requests of a process have the same key, so that each counts those before it.
+    subject: { kind: KIND, id: '' },
     op: 'createChangeRequest',
     async decide(unit, by) {
       const author = authorOf(by);
@@ -72,9 +75,10 @@ export async function createChangeRequest(
     result: () => undefined,
   };
   const { documents = engine } = await engine.run([change], set);
-  if (!planned) return getChangeRequest(engine, { changeRequest: given.id });
+  if (!planned) return getChangeRequest(engine, { ref: { changeRequest: given.id } });
   const created = await findRequest(documents.read, given.id);
   engine.dueRequests.expect(created.state);
+  if (replaces !== undefined) engine.dueRequests.expect((await findRequest(documents.read, replaces)).state);
   return toRequest(created, engine.now(), planned.found);
 }
 
@@ -98,7 +102,7 @@ function readRequest({ now }: ChangeEngine, input: NewChangeRequest): GivenReque
 }
 
 /** Returns the changes as they are stored, without members that nobody reads. */
-function copyChanges(given: unknown): readonly ProposableChange[] {
+function copyChanges(given: unknown): readonly GivenChange[] {
   if (!Array.isArray(given) || given.length === 0) {
     throw invalidInput([{ message: 'must be a list of changes, with one at least', path: '/changes' }]);
   }
@@ -143,7 +147,7 @@ async function planRequest(
   const found = await engine.gate.describe(decided);
   const { approval, effect } = found;
   const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
-  const scope = scopeOf(given.changes as readonly ProposableChange[], decided);
+  const scope = scopeOf(given.changes as readonly GivenChange[], decided);
   const state = {
     v: 1,
     state: approval ? 'open' : 'approved',
@@ -169,7 +173,7 @@ export function prepareRequested<E extends SharedEngine>(
   { id, changes }: Pick<RequestState, 'id' | 'changes'>,
 ): Promise<readonly PreparedChange[]> {
   const operations = REQUEST_OPERATIONS;
-  return prepareAll(withDerivedIds(engine, id), changes as readonly ProposableChange[], { operations });
+  return prepareAll(withDerivedIds(engine, id), changes as readonly GivenChange[], { operations });
 }
 
 /** Returns the check of the engine's actor, which is also told the projects whose clients would see the changes. */
@@ -223,15 +227,6 @@ function full(message: string): FlagsError {
   return invalidInput([{ message, path: '' }]) as FlagsError;
 }
 
-/** Throws `due_disabled` unless somebody applies what is due: otherwise a time would be accepted that nobody serves. */
-export function assertDueRuns({ due }: Pick<SharedEngine, 'due'>): void {
-  if (due.mode !== false) return;
-  const message =
-    'Nothing is applied at a time here: open the flags with due: { run: true }, or with run: "elsewhere" if another ' +
-    'process does it.';
-  throw new FlagsError('due_disabled', message);
-}
-
 /** Resolves to a request. Rejects with `change_request_not_found`. */
 export async function findRequest(read: Read, id: string): Promise<Versioned<RequestState>> {
   const found = await read(requestDocuments, id);
@@ -247,7 +242,7 @@ export function changeRequestNotFound(id: string): FlagsError {
 
 export async function getChangeRequest(
   engine: SharedEngine,
-  { changeRequest: id }: ChangeRequestRef,
+  { ref: { changeRequest: id } }: Pick<Call<ChangeRequestRef>, 'ref'>,
 ): Promise<ChangeRequest> {
   const found = await findRequest(engine.read, id);
   const now = engine.now();
@@ -256,8 +251,9 @@ export async function getChangeRequest(
   return toRequest(found, now, effect);
 }
 
-function whenRefused(error: unknown): null {
-  if (isFlagsError(error)) return null;
+/** For errors of changes. Returns null for a refusal: errors of the storage or the host say nothing about the changes. */
+export function whenRefused(error: unknown): null {
+  if (refusalOf(error)) return null;
   throw error;
 }
 
@@ -280,7 +276,7 @@ export function toRequest(
   now: Date,
   found?: GatedEffect | null,
 ): ChangeRequest {
-  const listed = toListed(request, revision, now);
+  const listed = toListed(toSummary(request), revision, now);
   const changes = request.changes as ChangeRequest['changes'];
   if (!isOpen(listed.state) || found === undefined) {
     return { ...listed, changes, approval: null, effect: request.effect };
@@ -301,30 +297,27 @@ function approvalsOf(approvals: readonly StoredApproval[], effect: string | null
   return approvals.map((one) => ({ actor: one.actor, at: one.at, reason: one.reason, current: one.effect === effect }));
 }
 
-/** Members by name: they are part of the public API. */
-export function toListed(summary: RequestSummary, revision: number, now: Date): ListedChangeRequest {
-  const { id, author, appliedBy, createdAt, reason, at, notAfter, expiresAt, ifUnchanged, required } = summary;
-  const { projects, flags, environments, lateBy, changeSet, failure } = summary;
+export function toListed(
+  { bytes: _bytes, effect, ...summary }: RequestSummary,
+  revision: number,
+  now: Date,
+): ListedChangeRequest {
   const state = rules.stateAt(summary, now);
-  const made = { id, state, author, appliedBy, createdAt, reason, at, notAfter, expiresAt, ifUnchanged, required };
-  const approvals = approvalsOf(summary.approvals, summary.effect);
   // Time has ended it, and nobody has recorded it yet.
-  const endedAt = state === 'expired' ? (notAfter ?? expiresAt) : summary.endedAt;
-  return { ...made, approvals, projects, flags, environments, endedAt, lateBy, changeSet, failure, revision };
+  const endedAt = state === 'expired' ? (summary.notAfter ?? summary.expiresAt) : summary.endedAt;
+  return { ...summary, state, endedAt, approvals: approvalsOf(summary.approvals, effect), revision };
 }
 
 /** Decides whether the caller may read a request. */
 export type CanReadRequest = (request: ListedChangeRequest) => Promise<boolean>;
 
-export interface ListOptions {
-  readonly page?: PageQuery | undefined;
-  readonly canRead?: CanReadRequest | undefined;
-}
-
 export function listChangeRequests(
   engine: SharedEngine,
-  query: ChangeRequestQuery,
-  { page, canRead }: ListOptions = {},
+  {
+    input: query,
+    context: page,
+    canRead,
+  }: Omit<Call<undefined, ChangeRequestQuery, PageQuery | undefined>, 'ref'> & { readonly canRead?: CanReadRequest },
 ): Promise<ListPage<ListedChangeRequest>> {
   const bounds = pageBounds(page);
   return takePage(select(engine, query, { after: bounds.after, canRead }), bounds, {

@@ -1,17 +1,17 @@
-import { invalidInput } from '../../base/validator.js';
 import type { ChangeEngine, SetApproval, UnattributedContext } from '../../changesets/engine.js';
 import { assertRevision } from '../../changesets/refusals.js';
 import { ChangesHash } from '../../changesets/repetition.js';
-import { refuseBypass, toContext } from '../../changesets/run-operation.js';
+import { cannotBeRepeated, refuseBypass, toContext } from '../../changesets/run-operation.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/engine.js';
+import type { Call } from '../../engine/operation.js';
+import { assertDueRuns } from '../../kernel/due/runner.js';
 import * as rules from './change-request.decide.js';
 import type { ChangeRequestApproval, ChangeRequestTime, GatedEffect, RequestState } from './change-request.js';
 import { requestDocuments } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type { ApplyContext, ChangeRequest, ChangeRequestRef, DecisionContext } from './change-request.types.js';
 import {
-  assertDueRuns,
   authorizeAll,
   describeRequest,
   findRequest,
@@ -23,11 +23,11 @@ import { assertUnchanged } from './scope.js';
 
 const { kind: KIND } = requestDocuments;
 
+type Decide<Input = unknown> = Call<ChangeRequestRef, Input, DecisionContext | undefined>;
+
 export async function approveChangeRequest(
   engine: ChangeEngine,
-  { changeRequest: id }: ChangeRequestRef,
-  { effect }: ChangeRequestApproval,
-  context: DecisionContext = {},
+  { ref: { changeRequest: id }, input: { effect }, context = {} }: Decide<ChangeRequestApproval>,
 ): Promise<ChangeRequest> {
   const { state } = await findRequest(engine.read, id);
   rules.assertOpen(state, engine.now());
@@ -42,8 +42,7 @@ export async function approveChangeRequest(
 
 export function rejectChangeRequest(
   engine: ChangeEngine,
-  { changeRequest: id }: ChangeRequestRef,
-  context?: DecisionContext,
+  { ref: { changeRequest: id }, context }: Decide,
 ): Promise<ChangeRequest> {
   const decide = (request: RequestState, actor: ChangeAuthor) => rules.reject(request, actor, engine.now());
   return decideOn(engine, id, { op: 'rejectChangeRequest', decide, context });
@@ -51,8 +50,7 @@ export function rejectChangeRequest(
 
 export function withdrawChangeRequest(
   engine: ChangeEngine,
-  { changeRequest: id }: ChangeRequestRef,
-  context?: DecisionContext,
+  { ref: { changeRequest: id }, context }: Decide,
 ): Promise<ChangeRequest> {
   const decide = (request: RequestState) => rules.withdraw(request, engine.now());
   return decideOn(engine, id, { op: 'withdrawChangeRequest', decide, context });
@@ -75,9 +73,7 @@ async function decideOn(
   { op, decide, context = {}, set, found }: Decision,
 ): Promise<ChangeRequest> {
   refuseBypass(context);
-  if (context.id !== undefined && !set) {
-    throw invalidInput([{ message: `is not supported for ${op}`, path: '/id' }]);
-  }
+  if (context.id !== undefined && !set) throw cannotBeRepeated(op);
   const change: PreparedChange = {
     subject: { kind: KIND, id },
     op,
@@ -97,17 +93,16 @@ async function decideOn(
 
 export async function applyChangeRequest(
   engine: ChangeEngine,
-  { changeRequest: id }: ChangeRequestRef,
-  { at, notAfter }: ChangeRequestTime = {},
-  context: ApplyContext = {},
+  { ref, input: { at, notAfter }, context = {} }: Call<ChangeRequestRef, ChangeRequestTime, ApplyContext | undefined>,
 ): Promise<ChangeRequest> {
   refuseBypass(context);
+  const { changeRequest: id } = ref;
   readTimes({ at, notAfter }, engine.now());
   const hash = context.id === undefined ? undefined : new ChangesHash();
   hash?.addValue(['applyChangeRequest', id, at ?? null, notAfter ?? null]);
   const { state } = await findRequest(engine.read, id);
   const set = toContext(context, hash);
-  if (await engine.isCommitted(set)) return getChangeRequest(engine, { changeRequest: id });
+  if (await engine.isCommitted(set)) return getChangeRequest(engine, { ref });
   rules.assertOpen(state, engine.now());
   if (at !== undefined) return applyAt(engine, state, { time: { at, notAfter }, context, set });
   return applyNow(engine, state, set, context);
@@ -131,7 +126,9 @@ async function applyNow(
       return finishRequest(unit, id, { ...identity, by: authorOf(by), now: engine.now() });
     },
   });
-  return toRequest(await findRequest(documents.read, id), engine.now());
+  const applied = await findRequest(documents.read, id);
+  engine.dueRequests.expect(applied.state);
+  return toRequest(applied, engine.now());
 }
 
 interface Finished {

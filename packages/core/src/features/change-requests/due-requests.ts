@@ -16,9 +16,15 @@ import type { DocumentCheck } from '../../storage/port.js';
 import { askDue, assertAuthor } from '../../tokens/author.js';
 import * as rules from './change-request.decide.js';
 import { isOpen, type RequestState, type RequestSummary } from './change-request.js';
-import { ENDED, OPEN, requestDocuments } from './change-request.kind.js';
+import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
 import type { ListedChangeRequest } from './change-request.types.js';
-import { listRequestSummaries, prepareRequested, projectsSeenIn, toListed } from './change-requests.operations.js';
+import {
+  listRequestSummaries,
+  prepareRequested,
+  projectsSeenIn,
+  toListed,
+  whenRefused,
+} from './change-requests.operations.js';
 import { finishRequest, originOf } from './decisions.operations.js';
 
 const MINUTE = 60_000;
@@ -192,9 +198,9 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
 
   /** Returns the names of the documents that the changes of a request touch. */
   private async keysOf(request: RequestState): Promise<readonly string[]> {
-    const prepared = await prepareRequested(this.engine, request).catch(whenRefused);
+    const prepared = (await prepareRequested(this.engine, request).catch(whenRefused)) ?? [];
     const decided = await this.engine.writer.plan(prepared, actorOf(applierOf(request))).catch(whenRefused);
-    const events = 'unit' in decided ? decided.unit.events : [];
+    const events = decided?.unit.events ?? [];
     return [...new Set([...prepared, ...events].map(({ subject }) => nameOf(subject)))];
   }
 
@@ -248,7 +254,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   ): Promise<readonly DocumentCheck[]> {
     const planned = await toPlannedSet(decided);
     const projects = await projectsSeenIn(this.engine, planned.documents);
-    const question = { authorizeDue: authorize, author: applierOf(request), what: 'change request' } as const;
+    const question = { authorize, author: applierOf(request), what: 'change request' } as const;
     await askDue(this.engine, question, { ...planned, projects });
     const written = decided.writes.map(({ write: { key, expected } }) => ({ key, expected }));
     return [...decided.unit.toChecks(), ...written];
@@ -276,7 +282,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     const items: ListedChangeRequest[] = [];
     for (const id of ids) {
       const found = await this.engine.read(requestDocuments, id);
-      if (found) items.push(toListed(found.state, found.revision, this.engine.now()));
+      if (found) items.push(toListed(toSummary(found.state), found.revision, this.engine.now()));
     }
     return items;
   }
@@ -305,11 +311,6 @@ async function assertSame(unit: ChangeSetUnit, documents: readonly DocumentCheck
 /** Who sets the time of a request applies it. */
 function applierOf({ appliedBy, author }: RequestState) {
   return appliedBy ?? author;
-}
-
-function whenRefused(error: unknown): readonly [] {
-  if (isFlagsError(error) && !isStorageError(error)) return [];
-  throw error;
 }
 
 /** Returns when a request is due, or when time ends it, in milliseconds since 1970. */

@@ -1,80 +1,42 @@
-import type { PageQuery } from '../../base/common.types.js';
 import type { ChangeEngine } from '../../changesets/engine.js';
 import { type CallOperation, CHANGE_REQUEST, NO_REFERENCE } from '../../engine/operation.js';
-import type { ChangeRequestApproval, ChangeRequestQuery, ChangeRequestTime } from './change-request.js';
-import type {
-  ApplyContext,
-  ChangeRequestOptions,
-  ChangeRequestRef,
-  DecisionContext,
-  NewChangeRequest,
-} from './change-request.types.js';
 import * as requests from './change-requests.operations.js';
 import * as decisions from './decisions.operations.js';
 import { getApprovalPolicy } from './policy.operations.js';
 
 function operation<Ref, Input, Context, Result>(
-  row: CallOperation<Ref, Input, Context | undefined, Result, ChangeEngine>,
+  method: string,
+  row: Omit<CallOperation<Ref, Input, Context | undefined, Result, ChangeEngine>, 'method'>,
 ) {
-  return row;
+  return { method, ...row };
 }
+
+const ref = CHANGE_REQUEST;
 
 /** The operations of change requests that run themselves. `setApprovalPolicy` is an operation of change requests too. */
 export const changeRequestOperations = {
-  createChangeRequest: operation({
-    method: 'changeRequests.create',
+  createChangeRequest: operation('changeRequests.create', {
     ref: NO_REFERENCE,
     input: 'newChangeRequest',
-    run: (engine, { input, context }: Call<undefined, NewChangeRequest, Pick<ChangeRequestOptions, 'actor'>>) =>
-      requests.createChangeRequest(engine, input, context),
+    run: requests.createChangeRequest,
   }),
-  getChangeRequest: operation({
-    method: 'changeRequests.get',
-    ref: CHANGE_REQUEST,
-    run: (engine, { ref }: Call<ChangeRequestRef, undefined, undefined>) => requests.getChangeRequest(engine, ref),
-  }),
-  listChangeRequests: operation({
-    method: 'changeRequests.list',
+  getChangeRequest: operation('changeRequests.get', { ref, run: requests.getChangeRequest }),
+  listChangeRequests: operation('changeRequests.list', {
     ref: NO_REFERENCE,
     input: 'changeRequestQuery',
-    run: (engine, { input, context: page }: Call<undefined, ChangeRequestQuery, PageQuery>) =>
-      requests.listChangeRequests(engine, input, { page }),
+    run: requests.listChangeRequests,
   }),
-  approveChangeRequest: operation({
-    method: 'changeRequests.approve',
-    ref: CHANGE_REQUEST,
+  approveChangeRequest: operation('changeRequests.approve', {
+    ref,
     input: 'changeRequestApproval',
-    run: (engine, { ref, input, context }: Call<ChangeRequestRef, ChangeRequestApproval, DecisionContext>) =>
-      decisions.approveChangeRequest(engine, ref, input, context),
+    run: decisions.approveChangeRequest,
   }),
-  rejectChangeRequest: operation({
-    method: 'changeRequests.reject',
-    ref: CHANGE_REQUEST,
-    run: (engine, { ref, context }: Call<ChangeRequestRef, undefined, DecisionContext>) =>
-      decisions.rejectChangeRequest(engine, ref, context),
-  }),
-  withdrawChangeRequest: operation({
-    method: 'changeRequests.withdraw',
-    ref: CHANGE_REQUEST,
-    run: (engine, { ref, context }: Call<ChangeRequestRef, undefined, DecisionContext>) =>
-      decisions.withdrawChangeRequest(engine, ref, context),
-  }),
-  applyChangeRequest: operation({
-    method: 'changeRequests.apply',
-    ref: CHANGE_REQUEST,
+  rejectChangeRequest: operation('changeRequests.reject', { ref, run: decisions.rejectChangeRequest }),
+  withdrawChangeRequest: operation('changeRequests.withdraw', { ref, run: decisions.withdrawChangeRequest }),
+  applyChangeRequest: operation('changeRequests.apply', {
+    ref,
     input: 'changeRequestTime',
-    run: (engine, { ref, input, context }: Call<ChangeRequestRef, ChangeRequestTime, ApplyContext>) =>
-      decisions.applyChangeRequest(engine, ref, input, context),
+    run: decisions.applyChangeRequest,
   }),
-  getApprovalPolicy: operation({
-    method: 'approvalPolicy.get',
-    ref: NO_REFERENCE,
-    run: (engine, _: Call<undefined, undefined, undefined>) => getApprovalPolicy(engine),
-  }),
+  getApprovalPolicy: operation('approvalPolicy.get', { ref: NO_REFERENCE, run: getApprovalPolicy }),
 };
-
-interface Call<Ref, Input, Context> {
-  readonly ref: Ref;
-  readonly input: Input;
-  readonly context: Context | undefined;
-}

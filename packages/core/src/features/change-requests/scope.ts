@@ -2,17 +2,18 @@ import { compareCodePoints } from '../../base/collections.js';
 import type { FlagRef } from '../../base/common.types.js';
 import { isObject } from '../../base/json.js';
 import { paced } from '../../base/paced.js';
+import { toNoun } from '../../base/validator.js';
 import type { PlannedDocument } from '../../changesets/change-set.types.js';
-import type { ProposableChange } from '../../changesets/change-sets.operations.js';
+import type { GivenChange } from '../../changesets/change-sets.operations.js';
 import type { DecidedSet } from '../../changesets/engine.js';
 import { toPlannedDocuments } from '../../changesets/planned.js';
 import { hashOf } from '../../changesets/repetition.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import type { PreparedChange } from '../../engine/engine.js';
 import { FlagsError } from '../../errors.js';
-import { percentageParameter } from '../../evaluation/strategies.js';
+import type { FlagState } from '../../flags/flag.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
-import type { Strategy } from '../../flags/strategy.types.js';
+import { withPercentage } from '../../flags/rollouts.decide.js';
 import { kindOf } from '../../kinds.js';
 import { projectDocuments } from '../../projects/project.kind.js';
 import { nameOf } from '../../storage/documents.js';
@@ -24,7 +25,7 @@ import type { RequestSummary } from './change-request.js';
  * those of the documents that they would change now.
  */
 export function scopeOf(
-  changes: readonly ProposableChange[],
+  changes: readonly GivenChange[],
   decided: DecidedSet,
 ): Pick<RequestSummary, 'projects' | 'flags' | 'environments'> {
   const projects = new Set<string | null>();
@@ -74,39 +75,21 @@ export async function contentsOf(
 
 async function hashOfStored(unit: ChangeSetUnit, key: DocumentKey): Promise<string> {
   const state = (await unit.stored(key))?.state ?? null;
-  return hashOf(key.kind === flagDocuments.kind && isObject(state) ? withoutProgress(state) : state);
-}
-
-interface RollingEnvironment {
-  readonly strategies: readonly Strategy[];
-  /** By the id of their strategy. */
-  readonly rollouts?: Readonly<Record<string, object>>;
+  return hashOf(state && key.kind === flagDocuments.kind ? withoutProgress(state as FlagState) : state);
 }
 
 /** Returns a flag without what the steps of its rollouts change: a request does not wait for a rollout to end. */
-function withoutProgress(flag: Readonly<Record<string, unknown>>): unknown {
-  const environments = flag.environments as readonly RollingEnvironment[];
-  return { ...flag, environments: environments.map(environmentWithoutProgress) };
-}
-
-function environmentWithoutProgress({ rollouts = {}, ...environment }: RollingEnvironment): unknown {
-  const strategies = environment.strategies.map((strategy) => {
-    const name = percentageParameter(strategy.name);
-    if (name === undefined || !Object.hasOwn(rollouts, strategy.id)) return strategy;
-    const { [name]: _percentage, ...parameters } = strategy.parameters ?? {};
-    return { ...strategy, parameters };
-  });
-  const plans = Object.entries(rollouts).map(([id, rollout]) => {
-    const {
-      step: _step,
-      since: _since,
-      state: _state,
-      failure: _failure,
-      ...plan
-    } = rollout as Record<string, unknown>;
-    return [id, plan] as const;
-  });
-  return { ...environment, strategies, rollouts: Object.fromEntries(plans) };
+function withoutProgress(flag: FlagState): unknown {
+  const environments = flag.environments.map(({ rollouts = {}, strategies, ...environment }) => ({
+    ...environment,
+    strategies: strategies.map((one) => (Object.hasOwn(rollouts, one.id) ? withPercentage(one, 0) : one)),
+    rollouts: Object.entries(rollouts).map(
+      ([id, { step: _, since: _since, state: _state, failure: _why, ...plan }]) => {
+        return [id, plan];
+      },
+    ),
+  }));
+  return { ...flag, environments };
 }
 
 /** Throws `revision_mismatch` if a document has other content than when the request was made. */
@@ -115,7 +98,7 @@ export async function assertUnchanged(unit: ChangeSetUnit, contents: Readonly<Re
     const space = name.indexOf(' ');
     const key = { kind: name.slice(0, space), id: name.slice(space + 1) };
     if ((await hashOfStored(unit, key)) === hash) continue;
-    const message = `The ${key.kind} ${key.id} is not as it was when the change request was made; look at it, and make another request.`;
+    const message = `The ${toNoun(key.kind)} ${key.id} is not as it was when the change request was made; look at it, and make another request.`;
     throw new FlagsError('revision_mismatch', message);
   }
 }

@@ -23,7 +23,7 @@ const ATTEMPTS = 3;
 
 interface DueStepsOptions {
   readonly guard: RolloutGuard | undefined;
-  readonly authorizeDue: AuthorizeDue | undefined;
+  readonly authorize: AuthorizeDue | undefined;
   /** The actor of what nobody asked for: an end, a pause after a refusal, and the guard's rollback. */
   readonly actor: string;
 }
@@ -187,12 +187,12 @@ export class DueSteps implements DueSource<Moved> {
     { context, ...stepping }: Stepping,
     author: StrategyRollout['author'],
   ): Promise<number | undefined> {
-    const { authorizeDue } = this.options;
-    if (!authorizeDue) return undefined;
+    const { authorize } = this.options;
+    if (!authorize) return undefined;
     const engine = this.engineOf();
     const set = {
       ...this.contextWith(context),
-      authorize: (planned: PlannedSet) => askDue(engine, { authorizeDue, author, what: 'rollout' }, planned),
+      authorize: (planned: PlannedSet) => askDue(engine, { authorize, author, what: 'rollout' }, planned),
     };
     const change = this.prepare(ref, stepping);
     const { unit } = await this.askInTurn(() => engine.writer.plan([change], set));

@@ -7,12 +7,11 @@ import { pageBounds, takePage } from '../../base/pages.js';
 import { assertText, invalidInput } from '../../base/validator.js';
 import { authorOf, type Engine, type PreparedChange, type SetAuthor, type UnitOfWork } from '../../engine/engine.js';
 import { operation, STRATEGY } from '../../engine/operation.js';
-import { FlagsError } from '../../errors.js';
 import type { FlagEvent, FlagState } from '../../flags/flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from '../../flags/flag.kind.js';
 import type { RolloutStep } from '../../flags/rollout.types.js';
 import * as rules from '../../flags/rollouts.decide.js';
-import type { DueMode } from '../../kernel/due/runner.js';
+import { assertDueRuns, type DueMode } from '../../kernel/due/runner.js';
 import { type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';
 import { validateRolloutQuery } from './rollout.schema.js';
 import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, StopOptions } from './rollout.types.js';
@@ -41,7 +40,7 @@ function changeRollout(engine: Engine, ref: StrategyRef, decide: Decide): Prepar
 }
 
 function startRollout(engine: RolloutEngine, ref: StrategyRef, input: NewRollout): PreparedChange<Rollout> {
-  if (engine.due.mode === false) throw dueDisabled();
+  assertDueRuns(engine);
   const { steps, guarded = false } = input;
   const started = { steps: steps.map(toStep), guarded };
   return changeRollout(engine, ref, (flag, unit, by) => {
@@ -53,14 +52,6 @@ function startRollout(engine: RolloutEngine, ref: StrategyRef, input: NewRollout
 
 function toStep({ percentage, hold = 0 }: NewRollout['steps'][number]): RolloutStep {
   return { percentage, hold };
-}
-
-/** Otherwise the host would accept what nobody does. */
-function dueDisabled(): FlagsError {
-  const message =
-    'This process accepts no times: open the flags with runSchedules: true, or with runSchedules: "elsewhere" if another ' +
-    'process does what is due.';
-  return new FlagsError('due_disabled', message);
 }
 
 /** Counts in memory: processes may exceed the limit together. */

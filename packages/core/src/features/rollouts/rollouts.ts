@@ -16,14 +16,14 @@ export class Rollouts {
 
   /**
    * Changes the percentage of a strategy in steps. The first step is taken at once. Each one stays for its `hold`, counted
-   * from when it was really taken, so that no step is skipped after an outage. A process with `runSchedules: true` takes the
+   * from when it was really taken, so that no step is skipped after an outage. A process with `due: { run: true }` takes the
    * steps, or `runDue` does.
    *
    * Another change of the strategy, but of its `sortOrder`, ends the rollout. So do switching the flag off there, and
    * archiving, moving or deleting it. In change sets the operation is `startRollout`.
    *
    * @throws FlagsError as `updateStrategy`; `rollout_exists`; `environment_disabled` if the flag is off there, or the
-   * strategy is disabled; `due_disabled` without the option `runSchedules`; `invalid_input` also for a strategy without a
+   * strategy is disabled; `due_disabled` without the option `due.run`; `invalid_input` also for a strategy without a
    * percentage, and beyond 1,000 rollouts
    * @example
    * const steps = [{ percentage: 5, hold: 3_600_000 }, { percentage: 25, hold: null }, { percentage: 100 }];

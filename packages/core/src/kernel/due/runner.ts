@@ -1,4 +1,5 @@
 import type { Lifetime } from '../../base/lifetime.js';
+import { FlagsError } from '../../errors.js';
 import type { DueCounts, DueSource } from './source.js';
 
 /** Milliseconds between two looks at what is due. */
@@ -8,6 +9,15 @@ export const OVERDUE = 2 * POLL;
 
 /** Whether this process does what is due. `elsewhere`: another one does, or the host calls `runDue`. */
 export type DueMode = boolean | 'elsewhere';
+
+/** Throws `due_disabled` unless somebody applies what is due: otherwise a time would be accepted that nobody serves. */
+export function assertDueRuns({ due }: { readonly due: { readonly mode: DueMode } }): void {
+  if (due.mode !== false) return;
+  const message =
+    'Nothing is applied at a time here: open the flags with due: { run: true }, or with run: "elsewhere" if another ' +
+    'process does it.';
+  throw new FlagsError('due_disabled', message);
+}
 
 interface DueRunnerOptions {
   readonly mode: DueMode;

@@ -18,6 +18,7 @@ const SELECTED = [
   'pages',
   'rollouts/changes',
   'rollouts/gate',
+  'rollouts/nodes',
   'rollouts/rollouts',
   'rollouts/undo',
   'tokens/token-use',
