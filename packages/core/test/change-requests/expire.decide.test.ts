@@ -5,7 +5,7 @@ const EXPIRES_AT = '2026-01-15T00:00:00.000Z';
 const NOW = new Date(EXPIRES_AT);
 
 function requestState(changes: Partial<RequestState>): RequestState {
-  const about = { author: { name: 'ada' }, projects: ['shop'], flags: [], environments: [] };
+  const about = { author: { name: 'ada' }, projects: ['shop'], changes: [], flags: [], environments: [] };
   const times = { at: null, notAfter: null, expiresAt: EXPIRES_AT };
   const ends = { endedAt: null, changeSet: null, lateBy: null, failure: null };
   const request: Partial<RequestState> = { id: 'r-1', ...about, ...times, ...ends, ...changes };
