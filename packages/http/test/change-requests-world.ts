@@ -47,7 +47,7 @@ interface Decided {
 export type Rule = (name: string, action: Action, project: string | null) => boolean;
 
 /** Eve may do everything in project a, and nothing elsewhere; the others everything. */
-export const LIMITED: Rule = (name, _action, project) => name !== 'Eve' || project === 'a';
+const LIMITED: Rule = (name, _action, project) => name !== 'Eve' || project === 'a';
 
 export interface World extends Pick<HostApp, 'app' | 'flags'> {
   /** The questions to `authorize`: the action, and the project. */

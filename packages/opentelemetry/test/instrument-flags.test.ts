@@ -233,10 +233,7 @@ describe('what is due', () => {
     const change = { op: 'createFlag', ref: { project: 'default' }, input: { name: 'later' } } as const;
     await flags.changeRequests.create([change], { at });
     await flags.runDue();
-    expect([await read('flags.due.pending'), await read('flags.due.overdue')]).toEqual([
-      { '': 1 },
-      { '': 0 },
-    ]);
+    expect([await read('flags.due.pending'), await read('flags.due.overdue')]).toEqual([{ '': 1 }, { '': 0 }]);
     expect(await read('flags.rollouts.unguarded')).toEqual({ '': 0 });
     ahead = 120_000;
     await flags.runDue();

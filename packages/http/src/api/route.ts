@@ -35,12 +35,34 @@ import type { FlagsSource } from '../source.js';
 import type { SchemaSource } from '../wire/schema.js';
 
 import type { Load } from './gate.js';
-import type { Written } from './writes.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The documents whose `ETag` has a revision. */
 type Revised = 'flag' | 'project' | 'segment' | 'changeRequest';
+
+/**
+ * What a request writes, which decides the headers that it takes.
+ *
+ * - `visible`: flags, segments and projects, as clients may see them.
+ * - `unseen`: those, but nothing that clients see: texts, flags that are new or revived, which are off, and segments without
+ *   strategies.
+ * - `policy`: which environments need approval.
+ * - `members`, `tokens`: who has access.
+ * - `request`: a change request, which is made or applied. `decision`: one that is decided or withdrawn.
+ * - `unlogged`: usage, applications and consumers.
+ * - `nothing`: a read.
+ */
+export type Written =
+  | 'visible'
+  | 'unseen'
+  | 'policy'
+  | 'members'
+  | 'tokens'
+  | 'request'
+  | 'decision'
+  | 'unlogged'
+  | 'nothing';
 
 /** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
 export interface Route {

@@ -1,30 +1,9 @@
 import type { Action, LEAST_ROLE } from '../auth/roles.js';
-import type { Route } from './route.js';
+import type { Route, Written } from './route.js';
 
 /*
  * What a request writes decides which headers it takes. Every action beyond those of viewers has a row here.
  */
-
-/**
- * - `visible`: flags, segments and projects, as clients may see them.
- * - `unseen`: those, but nothing that clients see: texts, flags that are new or revived, which are off, and segments without
- *   strategies.
- * - `policy`: which environments need approval.
- * - `members`, `tokens`: who has access.
- * - `request`: a change request, which is made or applied. `decision`: one that is decided or withdrawn.
- * - `unlogged`: usage, applications and consumers.
- * - `nothing`: a read.
- */
-export type Written =
-  | 'visible'
-  | 'unseen'
-  | 'policy'
-  | 'members'
-  | 'tokens'
-  | 'request'
-  | 'decision'
-  | 'unlogged'
-  | 'nothing';
 
 /** Viewers write nothing. */
 type ViewerAction = { [Name in Action]: (typeof LEAST_ROLE)[Name] extends 'viewer' ? Name : never }[Action];
