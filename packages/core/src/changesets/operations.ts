@@ -82,8 +82,8 @@ export const CHANGE_OPERATIONS = [...BY_NAME].flatMap(([name, { isInSets }]) =>
 );
 
 /** The names of the operations that a change request may contain. */
-export const REQUEST_OPERATIONS = [...BY_NAME].flatMap(([name, { isInSets, isInRequests }]) =>
-  isInSets || isInRequests ? [name as OperationName] : [],
+export const REQUEST_OPERATIONS: readonly OperationName[] = [...BY_NAME].flatMap(
+  ([name, { isInSets, isInRequests }]) => (isInSets || isInRequests ? [name as OperationName] : []),
 );
 
 /** A call of an operation. */
