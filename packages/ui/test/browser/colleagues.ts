@@ -7,7 +7,7 @@ import { type Host, type HostOptions, seed, startHost } from './host.js';
 
 export const HOUR = 3_600_000;
 export const checkout = { project: 'default', flag: 'checkout', environment: 'production' };
-export const darkMode = { ...checkout, flag: 'dark-mode' };
+const darkMode = { ...checkout, flag: 'dark-mode' };
 export const ENABLE: Change = { op: 'enable', ref: darkMode };
 export const DISABLE: Change = { op: 'disable', ref: checkout };
 export const TITLE = 'Enable dark-mode in production';
