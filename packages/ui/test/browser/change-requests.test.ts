@@ -113,6 +113,7 @@ describeInBrowser('a change request', () => {
     await grace.getByRole('button', { name: 'Apply now', exact: true }).click();
     await grace.getByText('The request was applied.').waitFor();
     expect(await isOn('checkout')).toBe(false);
+    await page.getByRole('switch', { name: 'checkout in production', exact: true, checked: false }).waitFor();
     await page.getByRole('switch', { name: 'checkout in development', exact: true }).click();
     await page.getByText('checkout is off in development.').waitFor();
   });
