@@ -99,6 +99,11 @@ function writtenBy({ access, method, writes, permission, action }: Route): Writt
   return writes ?? (WRITTEN as Readonly<Record<string, Written>>)[permission ?? action] ?? 'nothing';
 }
 
+/** Whether an operation changes who may access a project. */
+export function changesMembers(operation: string): boolean {
+  return (WRITTEN as Readonly<Record<string, Written>>)[operation] === 'members';
+}
+
 /** Whether the event log records the changes of a route. Its requests may then give a reason. */
 export function isLogged(route: Route): boolean {
   return RULES[writtenBy(route)].isLogged;
@@ -116,6 +121,7 @@ export function isRepeatable(route: Route): boolean {
 
 /** Whether the change of a route may need approval, by its document. Other routes declare the error in their rows. */
 export function mayNeedApproval(route: Route): boolean {
-  const { changes } = route;
-  return (changes === 'flag' || changes === 'segment') && writtenBy(route) === 'visible';
+  const { changes, never = [] } = route;
+  const isSeen = (changes === 'flag' || changes === 'segment') && writtenBy(route) === 'visible';
+  return isSeen && !never.includes('approval_required');
 }
