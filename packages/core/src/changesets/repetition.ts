@@ -113,9 +113,18 @@ function deriveId(changeSet: string, name: string): string {
   return nameBasedId(name, Buffer.from(changeSet.replaceAll('-', ''), 'hex'));
 }
 
-/** Returns the engine with ids that follow from the id of a change set or a change request. */
-export function withDerivedIds<E extends { readonly newId: () => string }>(engine: E, changeSet: string): E {
+/**
+ * Returns the engine with ids that follow from the id of a change set or a change request.
+ *
+ * @param of a change set and a request may have the same id, and make other documents
+ */
+export function withDerivedIds<E extends { readonly newId: () => string }>(
+  engine: E,
+  id: string,
+  of: 'change set' | 'change request' = 'change set',
+): E {
   let count = 0;
-  const newId = () => deriveId(changeSet, `${count++}`);
+  const name = () => (of === 'change set' ? `${count++}` : `${of} ${count++}`);
+  const newId = () => deriveId(id, name());
   return Object.assign(Object.create(engine) as E, { newId });
 }
