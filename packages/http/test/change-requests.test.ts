@@ -5,6 +5,7 @@ import {
   DECISIONS,
   type DecisionName,
   HOUR,
+  PROTECTING,
   type Project,
   production,
   REQUESTS,
@@ -178,6 +179,34 @@ describe('a change request over HTTP', () => {
     await world.as('eve', 'get', `${REQUESTS}/${body.id}`).expect(404);
     expect((await world.as('eve', 'get', REQUESTS).expect(200)).body.changeRequests).toEqual([]);
     await world.decide('bea', body.id, 'approve');
+  });
+
+  it('is hidden by the project of a document that it does not change yet', async () => {
+    world = await startWorld();
+    const input = { name: 'beta', constraints: [], project: 'b' };
+    const { id: segment } = await world.flags.createSegment(input);
+    const changes: readonly Change[] = [adding('a'), { op: 'updateSegment', ref: { segment }, input }];
+    for (const requested of [changes, changes.slice(1)]) {
+      const { body } = await world.as('ann', 'post', REQUESTS).send({ changes: requested }).expect(201);
+      await world.as('eve', 'get', `${REQUESTS}/${body.id}`).expect(404);
+      for (const decision of DECISIONS) await world.decide('eve', body.id, decision, { status: 404 });
+    }
+    expect((await world.as('eve', 'get', REQUESTS).expect(200)).body.changeRequests).toEqual([]);
+    // What would change nothing of the instance is about the instance.
+    const policy = { op: 'setApprovalPolicy', input: PROTECTING };
+    const { body } = await world
+      .as('ann', 'post', REQUESTS)
+      .send({ changes: [policy] })
+      .expect(201);
+    await world.as('eve', 'get', `${REQUESTS}/${body.id}`).expect(404);
+  });
+
+  it('about members is hidden from those who may not read the event log', async () => {
+    world = await startWorld((name, action) => name !== 'Eve' || action !== 'listEvents');
+    const changes = [{ op: 'addMember', ref: { project: 'a' }, input: { userId: 7, roleId: 4 } }];
+    const { body } = await world.as('ann', 'post', REQUESTS).send({ changes }).expect(201);
+    await world.as('eve', 'get', `${REQUESTS}/${body.id}`).expect(404);
+    await world.as('bea', 'get', `${REQUESTS}/${body.id}`).expect(200);
   });
 
   it('follows its flag into another project', async () => {

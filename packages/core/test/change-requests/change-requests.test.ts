@@ -3,7 +3,7 @@ import type { Flags, FlagsOptions } from '../../src/index.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
 import { expectRefusal, refusalOf } from '../refusal.js';
-import { DAY, type SettableClock, settableClock } from '../settable-clock.js';
+import { DAY, HOUR, type SettableClock, settableClock } from '../settable-clock.js';
 import * as world from './protected.js';
 import { ADA, ALAN, ENABLE, GRACE, LAUNCH, POLICY, type Requested, TWO } from './protected.js';
 
@@ -191,6 +191,56 @@ onEveryStorage((start, share) => {
         ['Alan', null, 'withdrawn'],
         ['Grace', 'Not on a Friday', 'rejected'],
       ]);
+    });
+
+    it('makes other ids than a change set with the same id', async () => {
+      await protect({ environments: {} } as never);
+      const id = randomUUID();
+      const first = await flags.addStrategy(PRODUCTION, { name: 'default' }, { id });
+      const change = { op: 'addStrategy', ref: PRODUCTION, input: { name: 'default' } } as const;
+      await flags.changeRequests.create([change], { id });
+      await flags.changeRequests.apply({ changeRequest: id });
+      const { environments } = await flags.getFlag(CHECKOUT);
+      const ids = environments.flatMap(({ strategies }) => strategies.map((strategy) => strategy.id));
+      expect(ids).toContain(first.id);
+      expect(new Set(ids).size).toBe(3);
+    });
+
+    it('is found by its id in capital letters', async () => {
+      await protect();
+      const { changeRequest } = await request();
+      const capital = { changeRequest: changeRequest.toUpperCase() };
+      expect((await flags.changeRequests.get(capital)).id).toBe(changeRequest);
+      const copy = await flags.as(ADA).changeRequests.create([ENABLE], { replaces: capital.changeRequest });
+      expect((await flags.changeRequests.get({ changeRequest })).state).toBe('withdrawn');
+      await flags.as(GRACE).changeRequests.reject({ changeRequest: copy.id.toUpperCase() });
+    });
+
+    it('is applied, when due, by a process that accepts no times, and waits for one that has its environment', async () => {
+      const open = await share();
+      const names = ['development', 'staging', 'production'].map((name) => ({ name, type: name }));
+      const due = { run: 'elsewhere' } as const;
+      const accepting = await open({ now: clock.now, due, environments: names });
+      const serving = await open({ now: clock.now, environments: names });
+      const errors: unknown[] = [];
+      const onError = (error: unknown) => errors.push(error);
+      const other = await open({ now: clock.now, due, onError });
+      await world.addCheckout(accepting);
+      const ref = { ...PRODUCTION, environment: 'staging' };
+      const { id } = await accepting.addStrategy(ref, { name: 'flexibleRollout', parameters: { rollout: '0' } });
+      const changes = [
+        { op: 'enable', ref },
+        { op: 'startRollout', ref: { ...ref, strategy: id }, input: { steps: [{ percentage: 5 }] } },
+      ] as const;
+      const made = await accepting.changeRequests.create(changes, { at: clock.text(HOUR) });
+      const requested = { changeRequest: made.id };
+      expect((await serving.changeRequests.get(requested)).effect).toBe(made.effect);
+      clock.advance(HOUR);
+      for (let round = 0; round < 2; round++) await other.runDue();
+      expect(errors).toMatchObject([{ code: 'environment_not_found' }]);
+      expect((await accepting.changeRequests.get(requested)).state).toBe('approved');
+      await serving.runDue();
+      expect(await accepting.changeRequests.get(requested)).toMatchObject({ state: 'applied', failure: null });
     });
 
     it('expires at its time', async () => {

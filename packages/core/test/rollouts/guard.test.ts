@@ -2,7 +2,7 @@ import type { Flags, FlagsOptions } from '../../src/index.js';
 import type { GuardAnswer, GuardedRollout } from '../../src/types.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, PRODUCTION } from '../references.js';
-import { DAY, HOUR, MINUTE, type SettableClock, settableClock } from '../settable-clock.js';
+import { DAY, HOUR, MINUTE, SECOND, type SettableClock, settableClock } from '../settable-clock.js';
 import { addGradual, type Gradual, percentage, round, STEPS } from './start.js';
 
 onEveryStorage((start, share) => {
@@ -157,6 +157,19 @@ onEveryStorage((start, share) => {
     expect(await percentage(flags)).toBe('25');
     clock.advance(DAY);
     expect(await round(flags)).toEqual([]);
+  });
+
+  it('is asked again at once after a refused step was resumed', async () => {
+    let mayStep = false;
+    flags = await start({ ...guarding(), due: { ...guarding().due, authorize: () => mayStep } });
+    ref = await addGradual(flags);
+    await flags.rollouts.start(ref, STEPS);
+    clock.advance(DAY);
+    expect(await round(flags)).toEqual([['paused', 0]]);
+    mayStep = true;
+    await flags.rollouts.resume(ref);
+    clock.advance(5 * SECOND);
+    expect(await round(flags)).toEqual([['running', 1]]);
   });
 
   it('rolls back although the author is gone, and `due.authorize` refuses', async () => {

@@ -51,7 +51,7 @@ export async function createChangeRequest(
   const set = toContext({ actor, reason: input.reason }, undefined);
   const given = readRequest(engine, input);
   if (given.at !== null) assertDueRuns(engine);
-  const { replaces } = input;
+  const replaces = input.replaces?.toLowerCase();
   const isRepeated = input.id !== undefined && (await engine.read(requestDocuments, given.id)) !== undefined;
   const planned = isRepeated ? undefined : await planRequest(engine, given, set);
   const change: PreparedChange = {
@@ -147,7 +147,7 @@ async function planRequest(
   const found = await engine.gate.describe(decided);
   const { approval, effect } = found;
   const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
-  const scope = scopeOf(given.changes as readonly GivenChange[], decided);
+  const scope = await scopeOf(given.changes as readonly GivenChange[], prepared, decided);
   const state = {
     v: 1,
     state: approval ? 'open' : 'approved',
@@ -173,7 +173,19 @@ export function prepareRequested<E extends SharedEngine>(
   { id, changes }: Pick<RequestState, 'id' | 'changes'>,
 ): Promise<readonly PreparedChange[]> {
   const operations = REQUEST_OPERATIONS;
-  return prepareAll(withDerivedIds(engine, id), changes as readonly GivenChange[], { operations });
+  return prepareAll(withDerivedIds(engine, id, 'change request'), changes as readonly GivenChange[], { operations });
+}
+
+/**
+ * As {@link prepareRequested}, also where nothing is applied at a time: the process that made the request has accepted its
+ * rollouts.
+ */
+export function prepareAccepted(
+  engine: SharedEngine,
+  request: Pick<RequestState, 'id' | 'changes'>,
+): Promise<readonly PreparedChange[]> {
+  const due = Object.create(engine.due, { mode: { value: 'elsewhere' } });
+  return prepareRequested(Object.create(engine, { due: { value: due } }) as SharedEngine, request);
 }
 
 /** Returns the check of the engine's actor, which is also told the projects whose clients would see the changes. */
@@ -229,7 +241,8 @@ function full(message: string): FlagsError {
 
 /** Resolves to a request. Rejects with `change_request_not_found`. */
 export async function findRequest(read: Read, id: string): Promise<Versioned<RequestState>> {
-  const found = await read(requestDocuments, id);
+  // UUIDs are stored in lower case.
+  const found = await read(requestDocuments, typeof id === 'string' ? id.toLowerCase() : id);
   if (found) return found;
   throw changeRequestNotFound(id);
 }
@@ -262,7 +275,7 @@ export function whenRefused(error: unknown): null {
  * not be permitted to apply it.
  */
 export async function describeRequest(engine: SharedEngine, request: RequestState): Promise<GatedEffect> {
-  const prepared = await prepareRequested(engine, request);
+  const prepared = await prepareAccepted(engine, request);
   return engine.gate.describe(await engine.writer.plan(prepared, { actor: KIND }));
 }
 

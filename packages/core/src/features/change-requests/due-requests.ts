@@ -7,7 +7,7 @@ import type { DecidedSet, DueRequestClock, SharedEngine } from '../../changesets
 import { toPlannedSet } from '../../changesets/planned.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import { actorOf } from '../../engine/engine.js';
-import { isFlagsError } from '../../errors.js';
+import { isFlagsError, type Refusal } from '../../errors.js';
 import { isStorageError, refusalOf } from '../../kernel/due/host.js';
 import { OVERDUE } from '../../kernel/due/runner.js';
 import type { DueCounts, DueSource } from '../../kernel/due/source.js';
@@ -20,7 +20,7 @@ import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.
 import type { ListedChangeRequest } from './change-request.types.js';
 import {
   listRequestSummaries,
-  prepareRequested,
+  prepareAccepted,
   projectsSeenIn,
   toListed,
   whenRefused,
@@ -198,7 +198,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
 
   /** Returns the names of the documents that the changes of a request touch. */
   private async keysOf(request: RequestState): Promise<readonly string[]> {
-    const prepared = (await prepareRequested(this.engine, request).catch(whenRefused)) ?? [];
+    const prepared = (await prepareAccepted(this.engine, request).catch(whenRefused)) ?? [];
     const decided = await this.engine.writer.plan(prepared, actorOf(applierOf(request))).catch(whenRefused);
     const events = decided?.unit.events ?? [];
     return [...new Set([...prepared, ...events].map(({ subject }) => nameOf(subject)))];
@@ -219,7 +219,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
       }
     } catch (error) {
       const refusal = refusalOf(error);
-      if (!refusal || refusal.code === 'approval_required') throw error;
+      if (!refusal || refusal.code === 'approval_required' || isOfThisNode(refusal)) throw error;
       if (refusal.code === 'change_request_not_open') return this.end(id, rules.expire);
       return this.end(id, (request, now) => (isOpen(request.state) ? rules.fail(request, refusal, now) : undefined));
     }
@@ -229,7 +229,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     const { engine } = this;
     const { id, reason } = request;
     const by = applierOf(request);
-    const prepared = await prepareRequested(engine, request);
+    const prepared = await prepareAccepted(engine, request);
     const { authorize } = this.options;
     const asked = authorize && (await this.ask(request, authorize, await engine.writer.plan(prepared, actorOf(by))));
     await engine.writer.run(prepared, {
@@ -320,4 +320,9 @@ function dueAt(request: RequestSummary): number {
 
 function byTime(one: RequestSummary, other: RequestSummary): number {
   return dueAt(one) - dueAt(other) || compareCodePoints(one.id, other.id);
+}
+
+/** Another process may have other options, and apply the request: this one leaves it as it is, and reports why, once. */
+function isOfThisNode({ code }: Refusal): boolean {
+  return code === 'environment_not_found';
 }

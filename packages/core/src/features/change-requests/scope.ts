@@ -21,13 +21,14 @@ import type { DocumentKey } from '../../storage/port.js';
 import type { RequestSummary } from './change-request.js';
 
 /**
- * Returns the projects, flags and environments that the changes of a request are about: those that the changes name, and
- * those of the documents that they would change now.
+ * Returns the projects, flags and environments that the changes of a request are about: those that the changes name, those
+ * of their documents, also of one that they would not change now, and those of the documents that they would change now.
  */
-export function scopeOf(
+export async function scopeOf(
   changes: readonly GivenChange[],
+  prepared: readonly PreparedChange[],
   decided: DecidedSet,
-): Pick<RequestSummary, 'projects' | 'flags' | 'environments'> {
+): Promise<Pick<RequestSummary, 'projects' | 'flags' | 'environments'>> {
   const projects = new Set<string | null>();
   const flags = new Map<string, FlagRef>();
   const environments = new Set<string>();
@@ -40,13 +41,22 @@ export function scopeOf(
     if (typeof ref.environment === 'string') environments.add(ref.environment);
     addFlag(ref.project, ref.flag);
   }
-  for (const document of toPlannedDocuments(decided)) {
+  const addDocument = (document: Pick<PlannedDocument, 'kind' | 'id' | 'before' | 'after'>) => {
     for (const project of projectsOf(document)) {
       projects.add(project);
       if (document.kind === flagDocuments.kind) addFlag(project, document.id);
     }
+  };
+  for (const { subject } of prepared) {
+    const stored = await decided.unit.stored(subject);
+    if (stored) addDocument({ ...subject, before: stored.state, after: null });
+  }
+  for (const document of toPlannedDocuments(decided)) {
+    addDocument(document);
     for (const { environment } of document.events) if (environment !== null) environments.add(environment);
   }
+  // What is about no project is about the instance: not everybody may read it.
+  if (projects.size === 0) projects.add(null);
   return {
     projects: [...projects].sort((one, other) => compareCodePoints(one ?? '', other ?? '')),
     flags: [...flags].sort(([one], [other]) => compareCodePoints(one, other)).map(([, ref]) => ref),
@@ -54,7 +64,12 @@ export function scopeOf(
   };
 }
 
-function projectsOf({ kind, id, before, after }: PlannedDocument): readonly (string | null)[] {
+function projectsOf({
+  kind,
+  id,
+  before,
+  after,
+}: Pick<PlannedDocument, 'kind' | 'id' | 'before' | 'after'>): readonly (string | null)[] {
   if (kind === projectDocuments.kind) return [id];
   const states = [before, after].filter(isObject);
   return states.map((state) => kindOf(kind)?.projectOf(state) ?? null);

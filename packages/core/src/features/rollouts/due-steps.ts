@@ -148,7 +148,7 @@ export class DueSteps implements DueSource<Moved> {
   }
 
   /** Takes a step, or pauses the rollout if the step is refused. */
-  private async takeStep({ rollout }: KnownRollout, isOver: () => boolean): Promise<Moved | undefined> {
+  private async takeStep({ key, rollout }: KnownRollout, isOver: () => boolean): Promise<Moved | undefined> {
     const { ref, author, steps, step } = rollout;
     const decide: Decide = (flag, at) => rules.takeDueStep(flag, ref, { seen: rollout, at });
     // The end changes nothing for clients, so nobody is asked.
@@ -164,12 +164,16 @@ export class DueSteps implements DueSource<Moved> {
         } catch (error) {
           if (!isFlagsError(error) || error.code !== 'revision_mismatch') throw error;
           // The flag has changed since the host was asked. At last the next poll asks.
-          if (attempt === ATTEMPTS) return undefined;
+          if (attempt < ATTEMPTS) continue;
+          this.guards?.forget(key);
+          return undefined;
         }
       }
     } catch (error) {
       const failure = refusalOf(error);
       if (!failure) throw error;
+      // Resumed, it takes the step as soon as the guard agrees.
+      this.guards?.forget(key);
       return this.commit(ref, { decide: (flag) => rules.pauseRefused(flag, ref, { seen: rollout, failure }) });
     }
   }

@@ -3,10 +3,11 @@ import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } fro
 import type { ApprovalPolicy, ChangeRequestApproval, ChangeRequestOptions, ChangeRequestTime } from '@flags/core/types';
 import { readableListRoute } from '../../api/readable-list.js';
 import { type Route, type RouteRequest, revised, route } from '../../api/route.js';
+import { changesMembers } from '../../api/writes.js';
 import { isPermitted } from '../../auth/permissions.js';
 import type { Action } from '../../auth/roles.js';
 import { askForChanges, createAsking } from '../../changes/permissions.js';
-import { areAll } from '../../events/event-filter.js';
+import { areAll, hasMembers } from '../../events/event-filter.js';
 import { unchecked } from '../../messages/request.js';
 import {
   CHANGE_ERRORS,
@@ -49,8 +50,17 @@ async function findReadable(
   if (!(await areAll(projects, (project) => isPermitted(principal, 'getChangeRequest', project)))) {
     throw changeRequestNotFound(id);
   }
+  if (found.changes.some(isAboutMembers)) {
+    const maySee = await areAll(projects, (project) => isPermitted(principal, 'listEvents', project));
+    if (!maySee) throw changeRequestNotFound(id);
+  }
   for (const project of projects) await principal.check(action, project);
   return found;
+}
+
+/** Such a request is shown, as change sets are, to those who may read the event log. */
+function isAboutMembers({ op, ...change }: ChangeRequest['changes'][number]): boolean {
+  return changesMembers(op) || ('input' in change && hasMembers(change.input));
 }
 
 /** The refusals of the changes of a request. */
