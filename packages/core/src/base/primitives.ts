@@ -63,7 +63,7 @@ export const dateTime: JsonSchema = { type: 'string', maxLength: 64, format: 'da
 
 export const zonedTime: JsonSchema = {
   ...dateTime,
-  pattern: '[Tt ].*(?:[Zz]|[+-]\\d{2}:?\\d{2})$',
+  pattern: '^[^Tt ]+[Tt ][^Tt ]+(?:[Zz]|[+-]\\d{2}:?\\d{2})$',
   description: 'an ISO 8601 time with Z or an offset, such as 2030-05-01T09:00:00+02:00',
 };
 
