@@ -30,7 +30,7 @@ export function assertWays(options: CommonOptions): void {
   const { at, bypassApproval } = options;
   if (at !== undefined) assertTime(at);
   if (bypassApproval === undefined || !isRequested(options)) return;
-  throw usageError('A request waits for approval. Choose --bypass-approval, or --at and --request, but not both.');
+  throw usageError('--bypass-approval cannot go with --at or --request: a request waits for approval.');
 }
 
 /** A local time would mean another one on the server. */

@@ -381,9 +381,9 @@ describe('errors', () => {
     expect(await onStore('lst')).toMatch(/^64 error: unknown command 'lst'/);
     expect(await onStore('list', '--colour')).toMatch(/^64 error: unknown option/);
     expect(await onStore('show')).toMatch(/^64 error: missing required argument/);
-    expect(await onStore('rollout', 'a', '101')).toBe('64 A rollout is a whole number from 0 to 100, not 101.');
-    expect(await onStore('rollout', 'a', 'half')).toBe('64 A rollout is a whole number from 0 to 100, not half.');
-    expect(await onStore('rollout', 'a', '0.5')).toBe('64 A rollout is a whole number from 0 to 100, not 0.5.');
+    expect(await onStore('rollout', 'a', '101')).toBe('64 A percentage is a whole number from 0 to 100, not 101.');
+    expect(await onStore('rollout', 'a', 'half')).toBe('64 A percentage is a whole number from 0 to 100, not half.');
+    expect(await onStore('rollout', 'a', '0.5')).toBe('64 A percentage is a whole number from 0 to 100, not 0.5.');
     expect(await onStore('variants', 'a', 'red=30', 'blue=30')).toMatch(/^64 The weights are 60 % together/);
     expect(await onStore('variants', 'a', 'red=x')).toMatch(/^64 red=x: a weight is a percentage/);
     expect(await onStore('on', 'a', '--environment', 'prod')).toMatch(

@@ -319,7 +319,7 @@ describe.each([
       for (const way of [['--request'], ['--at', later()]]) {
         expect(await flags('on', 'checkout', ...way, '--bypass-approval', 'INC-42', '--yes')).toMatchObject({
           code: 64,
-          err: expect.stringContaining('Choose --bypass-approval, or --at and --request'),
+          err: expect.stringContaining('--bypass-approval cannot go with --at or --request'),
         });
       }
     });
@@ -329,15 +329,20 @@ describe.each([
     it('are not necessary to start, list and move one', async () => {
       expect(await flags('rollout', 'checkout', '10,100', '--every', '1d')).toMatchObject({
         code: 64,
-        err: expect.stringContaining('has no strategy in production'),
+        err: expect.stringContaining('has no strategy in production. Add one first: flags rollout checkout 0\n'),
+      });
+      // Without the environment, what is advised would change production.
+      expect(await flags('rollout', 'checkout', '--environment', 'development', '--pause')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('flags rollout checkout --environment development 10,50,100 --every 1d'),
       });
       await flags('rollout', 'checkout', '5', '--yes');
       expect(await flags('rollouts')).toMatchObject({ code: 0, out: 'Nothing rolls out.\n' });
       for (const [wrong, message] of [
-        [['25:soon,100'], '25:soon is a step: 30m, 12h, 1d, or wait, not soon.'],
-        [['125,100', '--every', '1d'], 'A rollout is a whole number from 0 to 100, not 125.'],
+        [['25:soon,100'], 'The hold of 25:soon must be how long the step stays: 30m, 12h, 1d, or wait, not soon.'],
+        [['125,100', '--every', '1d'], 'A percentage is a whole number from 0 to 100, not 125.'],
         [['25,100'], 'How long does 25 stay?'],
-        [['25,100', '--every', 'day'], '--every is how long a step stays'],
+        [['25,100', '--every', 'day'], '--every must be how long the step stays'],
         [['25', '--stop'], 'Choose one of 25, --stop.'],
         [['--pause', '--stop'], 'Choose one of --pause, --stop.'],
         [[], 'Name a percentage (25), steps'],

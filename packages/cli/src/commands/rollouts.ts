@@ -129,7 +129,7 @@ async function showNow(session: CommandSession, name: string, environment: strin
 function readPercentage(text: string): number {
   const value = Number(text.replace(/%$/, '').trim() || NaN);
   if (Number.isInteger(value) && value >= 0 && value <= 100) return value;
-  throw usageError(`A rollout is a whole number from 0 to 100, not ${text}.`);
+  throw usageError(`A percentage is a whole number from 0 to 100, not ${text || 'empty'}.`);
 }
 
 async function startRollout(session: CommandSession<RolloutOptions>, name: string, text: string): Promise<void> {
@@ -138,14 +138,19 @@ async function startRollout(session: CommandSession<RolloutOptions>, name: strin
   const { ref, found } = await findGradual(session, name);
   const { environment } = ref;
   if (!found) {
-    throw usageError(`${name} has no strategy in ${environment}. Add one first: flags rollout ${name} 0`);
+    throw usageError(`${name} has no strategy in ${environment}. Add one first: ${commandFor(session, name)} 0`);
   }
   const change = { op: 'startRollout', ref: { ...ref, strategy: `${found.id}` }, input } as const;
   output.line(`Rolls ${name} out in ${environment}: ${describeSteps(input)}`);
   if (!(await applyReviewed(session, [change]))) return;
   await showNow(session, name, environment);
-  output.line(`To stop it: flags rollout ${name} --stop, or --rollback`);
+  output.line(`To stop it: ${commandFor(session, name)} --stop, or --rollback`);
   if (api.connection.flags) output.line(RUNS_ELSEWHERE);
+}
+
+/** Returns the command with the environment that was named: without it, it would change production. */
+function commandFor({ options }: CommandSession<RolloutOptions>, name: string): string {
+  return ['flags rollout', name, ...(options.environment ? ['--environment', options.environment] : [])].join(' ');
 }
 
 interface Step {
@@ -155,12 +160,12 @@ interface Step {
 }
 
 function readSteps(text: string, { every, guarded }: RolloutOptions): readonly Step[] {
-  const usual = every === undefined ? undefined : readHold(every, `--every is how long a step stays`);
+  const usual = every === undefined ? undefined : readHold(every, '--every');
   const items = text.split(',').map((item) => item.trim());
   return items.map((item, index) => {
     const place = item.indexOf(':');
     const percentage = readPercentage(place < 0 ? item : item.slice(0, place));
-    if (place >= 0) return { percentage, hold: readHold(item.slice(place + 1), `${item} is a step`) };
+    if (place >= 0) return { percentage, hold: readHold(item.slice(place + 1), `The hold of ${item}`) };
     // After the last step only a guard has something to do.
     if (index === items.length - 1 && guarded !== true) return { percentage, hold: 0 };
     if (usual !== undefined) return { percentage, hold: usual };
@@ -175,7 +180,7 @@ function readHold(text: string, what: string): number | null {
   if (text === 'wait') return null;
   const hold = durationOf(text);
   if (hold !== undefined) return hold;
-  throw usageError(`${what}: 30m, 12h, 1d, or wait, not ${text}.`);
+  throw usageError(`${what} must be how long the step stays: 30m, 12h, 1d, or wait, not ${text || 'empty'}.`);
 }
 
 async function moveRollout(session: CommandSession<RolloutOptions>, name: string, move: Move): Promise<void> {
@@ -215,7 +220,7 @@ async function findRolling(session: CommandSession<RolloutOptions>, name: string
   const [{ id = '', rollout } = {}] = found;
   if (rollout) return { ref: { ...ref, strategy: id }, rollout };
   throw new CommandError(
-    `${name} does not roll out in ${ref.environment}. Start a rollout: flags rollout ${name} 10,50,100 --every 1d`,
+    `${name} does not roll out in ${ref.environment}. Start a rollout: ${commandFor(session, name)} 10,50,100 --every 1d`,
   );
 }
 

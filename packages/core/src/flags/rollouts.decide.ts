@@ -56,7 +56,10 @@ function assertInUse(flag: FlagState, strategy: Strategy, { environment }: Strat
   const why = strategy.disabled
     ? `The strategy is disabled in ${environment}`
     : `The flag ${flag.name} is off in ${environment}`;
-  throw new FlagsError('environment_disabled', `${why}; switch it on first, because that would end the rollout.`);
+  throw new FlagsError(
+    'environment_disabled',
+    `${why}; switch it on first, because switching it on later would end the rollout.`,
+  );
 }
 
 /** @param failure the refusal of a step; null for a person */
