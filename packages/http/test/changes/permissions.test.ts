@@ -313,6 +313,24 @@ describe.each(OPERATIONS)('%s in a set', (op) => {
     }
   });
 
+  it('names its projects in a request, also where it would do nothing any more', async () => {
+    const asked = asks.filter(([action]) => action !== 'useSegment').map(([, project]) => project);
+    // The permission is one of the instance; the project is the new one.
+    const concerned = op === 'createProject' ? ['new'] : asked;
+    const changes = [change(world)];
+    const made = await world.flags.changeRequests.create(changes);
+    expect(made.projects).toEqual(expect.arrayContaining(concerned));
+    await world.flags.apply(changes);
+    // Some references name no project. Other changes are refused now: what they make exists, or what they change is gone.
+    const { ref, ...rest } = change(world) as { readonly op: string; readonly ref?: { readonly project?: unknown } };
+    const { project: _project, ...named } = ref ?? {};
+    for (const repeated of [changes, [{ ...rest, ref: named } as unknown as Change]]) {
+      const again = await world.flags.changeRequests.create(repeated).catch(() => made);
+      expect(again.projects).not.toEqual([]);
+      expect(concerned).toEqual(expect.arrayContaining([...again.projects]));
+    }
+  });
+
   it('is planned and previewed with one permission for each of its projects, and those of the segments', async () => {
     const contexts = { environment: 'production', contexts: [{}] };
     for (const path of [`${CHANGES}/plan`, `${CHANGES}/preview`]) {
