@@ -49,9 +49,10 @@ export async function createChangeRequest(
   refuseBypass(context);
   const { actor } = context;
   const set = toContext({ actor, reason: input.reason }, undefined);
-  const given = readRequest(engine, input);
-  if (given.at !== null) assertDueRuns(engine);
+  // UUIDs are stored in lower case.
   const replaces = input.replaces?.toLowerCase();
+  const given = readRequest(engine, { ...input, replaces });
+  if (given.at !== null) assertDueRuns(engine);
   const isRepeated = input.id !== undefined && (await engine.read(requestDocuments, given.id)) !== undefined;
   const planned = isRepeated ? undefined : await planRequest(engine, given, set);
   const change: PreparedChange = {
