@@ -80,6 +80,7 @@ async function showHistory(session: CommandSession<HistoryOptions>, flag: string
   for (const { id, at, actor, reason, events, differences } of changes) {
     output.line(`${output.colors.bold(at)}  ${actor}  ${output.colors.dim(id ?? '')}`);
     if (reason) output.line(`  ${reason}`);
+    if (events.some(({ origin }) => origin === 'bypass')) output.line('  without the approval that it needs');
     const states = events.flatMap(({ data, preData }) => [preData, data]);
     const names = { ...(segment && { segment }), strategies: nameStrategies(states, segment) };
     const sentences = events.flatMap(({ type, data }) => describeRequestEvent({ type, actor, data }) ?? []);
