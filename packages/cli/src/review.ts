@@ -64,7 +64,7 @@ export function toPlanned(plan: Plan): Planned {
     subjects: deletionsIn(plan),
     notes: [...new Set(ends)],
     notesOfRequest: documents.some(mayEndRollouts)
-      ? ['ends what rolls out then of the strategies that it changes']
+      ? ['when applied, ends every rollout of the strategies that it changes']
       : [],
     json: { documents: plan.documents },
   };
@@ -75,7 +75,7 @@ export function describeEnd({ flag, environment }: { readonly flag: string; read
   return `ends the rollout of ${flag} in ${environment}`;
 }
 
-/** Whether a change of a flag, when it is applied later, ends what rolls out then. Moves of a rollout itself do not. */
+/** Whether a change of a flag, when it is applied later, ends the rollouts of that time. Moves of a rollout itself do not. */
 function mayEndRollouts({ before, events }: Plan['documents'][number]): boolean {
   const isMove = events.some(({ type, data }) => type.startsWith('rollout-') && Object(data).reason !== 'changed');
   const isOfStrategies = events.some(({ type, environment }) => environment !== null || GONE.test(type));

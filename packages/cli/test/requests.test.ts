@@ -432,7 +432,7 @@ describe.each([
       ]) {
         expect((await flags(...args, '--dry-run')).out).toContain(line);
         expect((await flags(...args, '--request', '--dry-run')).out).toContain(
-          '\nends what rolls out then of the strategies that it changes\n',
+          '\nwhen applied, ends every rollout of the strategies that it changes\n',
         );
       }
       for (const move of ['--stop', '--rollback', '--advance', '--pause']) {
@@ -464,7 +464,9 @@ describe('--bypass-approval', () => {
     await flags('create', 'checkout');
     await engineOfFile((engine) => engine.approvalPolicy.set(PROTECTING));
     const changed = await jsonOf<{ changeSet: { id: string } }>(flags('on', 'checkout', ...BYPASS, '--json'));
-    expect((await flags('history', 'checkout')).out).toContain('INC-42: für alle');
+    expect((await flags('history', 'checkout')).out).toContain(
+      '\n  INC-42: für alle\n  without the approval that it needs\n',
+    );
     expect(await flags('undo', changed.changeSet.id, ...BYPASS)).toMatchObject({ code: 0 });
     const file = path('flags.yaml');
     writeFileSync(file, 'version: 1\nflags: [{ name: checkout, archived: true }]\n');

@@ -104,7 +104,7 @@ describeInBrowser('a change request', () => {
     await dialog.getByText('It is applied at once.').waitFor();
     await dialog.getByLabel('Request', { exact: true }).check();
     await dialog.getByText(/^It needs no approval: you, or somebody else, applies the request\./).waitFor();
-    await dialog.getByText('When it is applied, it ends whatever then rolls out in what it changes.').waitFor();
+    await dialog.getByText('When it is applied, it ends every rollout of the strategies that it changes.').waitFor();
     await dialog.getByRole('button', { name: 'Request the change' }).click();
     await page.getByText('Requested. Nothing has changed yet: it needs no approval, so it can be applied.').waitFor();
     const grace = await open('grace', 'changes');

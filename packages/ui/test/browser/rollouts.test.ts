@@ -202,7 +202,9 @@ describeInBrowser('a rollout', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByLabel('Request', { exact: true }).check();
     await dialog
-      .getByText(/^When it is applied, it ends whatever then rolls out.* Now that would be the rollout of checkout/)
+      .getByText(
+        /^When it is applied, it ends every rollout of the strategies.* Now that would be the rollout of checkout/,
+      )
       .waitFor();
     await dialog.getByLabel('Apply now').check();
     await dialog.getByRole('button', { name: 'Change production' }).click();

@@ -122,7 +122,7 @@ export function EndedRollouts({ ended, way, endsRollouts }: EndedRolloutsProps) 
   return (
     <p class="notice warning">
       {!isLater && `This ends ${rollouts} ${names}. The percentage does not change by itself any more.`}
-      {isLater && 'When it is applied, it ends whatever then rolls out in what it changes.'}
+      {isLater && 'When it is applied, it ends every rollout of the strategies that it changes.'}
       {isLater && ended.length > 0 && ` Now that would be ${rollouts} ${names}.`}
     </p>
   );
