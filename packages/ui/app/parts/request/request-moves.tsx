@@ -153,7 +153,7 @@ function ApproveButton({ request, title, seen }: ApproveProps) {
 }
 
 /** Repeats what the request would do. It sends the effect that was read first: another one by now is shown, and asked again. */
-function ApproveDialog({ request: { id, changes }, title, seen, onClose }: DialogOf<ApproveProps>) {
+function ApproveDialog({ request: { id }, title, seen, onClose }: DialogOf<ApproveProps>) {
   const [reason, setReason] = useState('');
   const [effect, setEffect] = useState(seen.effect);
   const [hasChanged, setChanged] = useState(false);
@@ -195,7 +195,7 @@ function ApproveDialog({ request: { id, changes }, title, seen, onClose }: Dialo
       {seen.content}
       <p class="muted">
         You approve what it would do now. If that becomes something else, your approval does not count.
-        {changes.some(({ op }) => op === 'startRollout') && ' You approve every step of the rollout.'}
+        {seen.changes.some(({ op }) => op === 'startRollout') && ' You approve every step of the rollout.'}
       </p>
       <ReasonField value={reason} onChange={setReason} />
     </FormDialog>
