@@ -4,8 +4,11 @@ import type { Command } from 'commander';
 import { CommandError, usageError } from './output.js';
 import type { CommandSession, CommonOptions } from './session.js';
 
+/** A time that a server accepts: it refuses times more than a year ahead. */
+const TOMORROW = `${new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)}T09:00:00+02:00`;
+
 /** The options of every command that requests changes, or applies requested ones. */
-export const AT = ['--at <time>', 'apply the changes then: 2030-05-01T09:00:00+02:00, with an offset or Z'] as const;
+export const AT = ['--at <time>', `apply the changes then: ${TOMORROW}, with an offset or Z`] as const;
 export const BYPASS = ['--bypass-approval <reason>', 'do without the approval that the changes need'] as const;
 
 /** Adds the options of every command that applies reviewed changes. */
@@ -36,7 +39,7 @@ export function assertWays(options: CommonOptions): void {
 /** A local time would mean another one on the server. */
 function assertTime(at: string): void {
   if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/i.test(at) && !Number.isNaN(Date.parse(at))) return;
-  throw usageError(`--at is a time with Z or an offset, such as 2030-05-01T09:00:00+02:00, not ${at}.`);
+  throw usageError(`--at is a time with Z or an offset, such as ${TOMORROW}, not ${at}.`);
 }
 
 /** What a change request has beside its changes. */

@@ -18,6 +18,6 @@ export function momentOf(option: string, text: string): number {
   const time = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   throw usageError(
-    `${option} is a date (2030-05-01), a time with Z or an offset (2030-05-01T09:00:00+02:00), or how long ago (12h, 7d), not ${text}.`,
+    `${option} is a date (2026-05-01), a time with Z or an offset (2026-05-01T09:00:00+02:00), or how long ago (12h, 7d), not ${text}.`,
   );
 }

@@ -17,7 +17,14 @@ import { createValidators } from './input-schemas.js';
 import { DueRunner } from './kernel/due/runner.js';
 import { stateAt } from './log/event-log.js';
 import { createFeed } from './log/feed.js';
-import { assertOptions, createErrorReporter, createSettings, type FlagsOptions, resolveStorage } from './options.js';
+import {
+  assertOptions,
+  createErrorReporter,
+  createSettings,
+  type FlagsOptions,
+  resolveStorage,
+  usageSettingsOf,
+} from './options.js';
 import { createProject } from './projects/project.decide.js';
 import { DEFAULT_PROJECT } from './projects/project.js';
 import { projectDocuments } from './projects/project.kind.js';
@@ -36,7 +43,6 @@ import type { FlagsSchema } from './typed-flags/schema.types.js';
 import type { TypedFlags } from './typed-flags.types.js';
 import { createUsageWriter } from './usage/usage-writer.js';
 
-const DAY = 86_400_000;
 
 /**
  * Opens feature flags on a storage, which several processes may share. Creates the project `default` in a new storage.
@@ -103,7 +109,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
   const { schema } = options;
   const settings = createSettings(withEnvironments(options));
   if (schema) assertSchemaFits(schema, settings);
-  const { interval = 10_000, retention = 30 * DAY } = options.usage ?? {};
+  const usageSettings = usageSettingsOf(options);
   const usage = usageOf(storage) ?? memoryUsage();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
   const onError = createErrorReporter(options.onError);
@@ -112,10 +118,10 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
   const feed = createFeed({ storage, pollInterval, onError });
   let known: DocumentCache | undefined;
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
-  const usageWriter = createUsageWriter({ usage, isFlag, now, retention, onError });
+  const usageWriter = createUsageWriter({ usage, isFlag, now, retention: usageSettings.retention, onError });
   const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
   const past: ReplicaContext['stateAt'] = async (key, until) => (await stateAt(storage, key, { until }))?.state;
-  const context = { storage, usageWriter, settings, now, pollInterval, onError, size, stateAt: past };
+  const context = { storage, usageWriter, usageSettings, settings, now, pollInterval, onError, size, stateAt: past };
 
   function start(replica: Replica): ReturnType<PreparedEngine['start']> {
     known = replica.documents;
@@ -136,7 +142,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       size,
     });
     const reader = createReader(storage);
-    const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
+    const tokenUse = createTokenUseRecorder({ storage, now, interval: usageSettings.interval, onError });
     let stopWatching: (() => void) | undefined;
     const lifetime = createLifetime();
     const dueRequests = new DueRequests({ engineOf: () => shared, authorize, actor });

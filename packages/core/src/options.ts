@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Awaitable } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
@@ -168,6 +169,12 @@ export function createSettings(options: Partial<Checked>): FlagsSettings {
     flagTypes: valid.flagTypes.map(({ name, lifetimeDays }) => ({ name, lifetimeDays })),
     strategies: (valid.strategies ?? []).map(({ name }) => name),
   });
+}
+
+/** Returns the options of usage, with defaults. */
+export function usageSettingsOf({ usage = {} }: Pick<FlagsOptions, 'usage'>) {
+  const { interval = 10_000, retention = 30 * 86_400_000, application = 'default' } = usage;
+  return { interval, retention, application, instance: usage.instance ?? `${hostname()}-${process.pid}` };
 }
 
 const USAGE: Readonly<Record<keyof NonNullable<FlagsOptions['usage']>, JsonSchema>> = {

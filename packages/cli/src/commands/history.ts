@@ -41,7 +41,7 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .command('history')
     .description('list change sets, newest first: of one flag, a project, or all')
     .argument('[flag]')
-    .option('--since <time>', 'only from then on: 2030-05-01, 2030-05-01T09:00:00+02:00, or how long ago: 12h, 7d')
+    .option('--since <time>', 'only from then on: 2026-05-01, 2026-05-01T09:00:00+02:00, or how long ago: 12h, 7d')
     .option('--until <time>', 'only until then')
     .option('--limit <number>', 'at most this many', '20')
     .action(inSession(io, showHistory));

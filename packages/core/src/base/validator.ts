@@ -215,9 +215,22 @@ function messageOf(error: ErrorObject): string {
       return `must be ${String(error.parentSchema?.description ?? `text that matches ${error.params.pattern}`)}`;
     case 'format':
       return 'must be an ISO 8601 date and time';
+    case 'type':
+      return Array.isArray(error.params.type) ? `must be ${describeTypes(error.params.type)}` : `must be ${error.params.type}`;
     default:
       return error.message ?? 'is not valid';
   }
+}
+
+const ALTERNATIVES = new Intl.ListFormat('en', { type: 'disjunction' });
+
+/** Words alternative JSON types: `an integer or null`. Ajv would join them by commas. */
+function describeTypes(types: readonly string[]): string {
+  return ALTERNATIVES.format(types.map((type) => (type === 'null' ? type : withArticle(type))));
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
 /** Creates a JSON Pointer (RFC 6901) to a member. Shortens the name: it may be as long as the input. */
@@ -247,9 +260,8 @@ export function assertOptions(method: string, options: unknown): void {
 /** Throws `invalid_input` for a reference that is not a string. */
 export function assertText(kind: string, id: unknown): void {
   if (typeof id === 'string') return;
-  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
   const member = kind.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  throw invalidInput([{ message: `must name ${article} ${toNoun(kind)}, as a string`, path: `/${member}` }]);
+  throw invalidInput([{ message: `must name ${withArticle(toNoun(kind))}, as a string`, path: `/${member}` }]);
 }
 
 /** Returns the words for a kind of document, for messages. */

@@ -19,7 +19,7 @@ import { segmentDocuments } from '../segments/segment.kind.js';
 import type { KeyedUpdate } from '../storage/documents.js';
 import { newestPosition } from '../storage/feed-pages.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
-import { startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
+import { startUsageRecorder, type UsageOptions, type UsageRecorder } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import { type ChangePoller, type StateAt, startChangePoller } from './change-poller.js';
 import { DocumentCache } from './document-cache.js';
@@ -168,11 +168,6 @@ export interface ReplicaOptions {
   readonly strategies?: readonly CustomStrategy[];
   readonly idEncoding?: TextEncoding;
   readonly onProblem?: (problem: EvaluationProblem) => void;
-  readonly usage?: {
-    readonly application?: string | undefined;
-    readonly instance?: string | undefined;
-    readonly interval?: number;
-  };
 }
 
 /** Follows the documents for a limit on their size. */
@@ -185,6 +180,8 @@ interface DocumentCounter {
 export interface ReplicaContext {
   readonly storage: FlagsStorage;
   readonly usageWriter: UsageWriter;
+  /** How this process reports its evaluations. */
+  readonly usageSettings: Pick<UsageOptions, 'application' | 'instance' | 'interval'>;
   readonly settings: FlagsSettings;
   readonly now: () => Date;
   readonly pollInterval: number;
@@ -224,9 +221,8 @@ export function startReplica(
   context: ReplicaContext,
   { after, documents }: LoadedDocuments,
 ): Replica {
-  const { storage, usageWriter, settings, now, pollInterval, onError, size, stateAt } = context;
+  const { storage, usageWriter, usageSettings, settings, now, pollInterval, onError, size, stateAt } = context;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf } = host;
-  const { application = 'default', instance = `${hostname()}-${process.pid}`, interval = 10_000 } = host.usage ?? {};
   const impressions = createListeners<Impression>(onError);
   const changedDocuments = createListeners<readonly DocumentKey[]>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
@@ -254,10 +250,8 @@ export function startReplica(
   const usage = startUsageRecorder({
     writer: usageWriter,
     now,
-    application,
-    instance,
+    ...usageSettings,
     strategies: [...STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
-    interval,
     drain() {
       const drained = state.drain();
       counts.notify(drained);
@@ -292,7 +286,7 @@ export function startReplica(
     return poller.refresh().then(() => state.applyUpdates(updates));
   };
   const listeners = { impressions, changedDocuments, changes, counts };
-  return { state, documents, options, poller, applyCommit, usage, instance, ...listeners, problems };
+  return { state, documents, options, poller, applyCommit, usage, instance: usageSettings.instance, ...listeners, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

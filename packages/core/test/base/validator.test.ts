@@ -56,6 +56,13 @@ describe('a validator', () => {
     expect(faultsOf(validate, { name: 'ab', kind: 7 })).toEqual([{ message: 'must be string', path: '/kind' }]);
   });
 
+  it.each([
+    [['integer', 'null'], 'must be an integer or null'],
+    [['string', 'number', 'boolean', 'null'], 'must be a string, a number, a boolean, or null'],
+  ])('words alternative types: %j', (type, message) => {
+    expect(faultsOf(createValidator({ type }), {})).toEqual([{ message, path: '' }]);
+  });
+
   it.each([null, undefined, 7, 'text', [], true])('rejects %j as a whole', (input) => {
     expect(faultsOf(validate, input)).toEqual([{ message: 'must be object', path: '' }]);
   });

@@ -36,7 +36,7 @@ const changes: JsonSchema = {
   description: 'Those of a change set, `setApprovalPolicy`, or, alone, `undoChangeSet`; at most 500, in order.',
 };
 
-const dueAt = example('2030-05-01T09:00:00+02:00');
+const dueAt = example('2027-05-01T09:00:00+02:00');
 
 /** The body of a new request. */
 export const newRequestSchema: JsonSchema = {
@@ -49,7 +49,7 @@ export const newRequestSchema: JsonSchema = {
       description: 'When it is applied by itself: ISO 8601 with `Z` or an offset, at most a year ahead.',
     },
     notAfter: {
-      ...example('2030-05-01T10:00:00+02:00'),
+      ...example('2027-05-01T10:00:00+02:00'),
       description: 'When it expires instead: at most 24 hours after `at`. Default: one hour after it.',
     },
     ifUnchanged: {
@@ -57,7 +57,7 @@ export const newRequestSchema: JsonSchema = {
       description: 'Fail if a document that the changes touch has other content by then. Default: false.',
     },
     expiresAt: {
-      ...example('2030-05-15T09:00:00+02:00'),
+      ...example('2027-01-15T09:00:00+02:00'),
       description: 'When a request without a time expires: at most 90 days ahead. Default: in 14 days.',
     },
     replaces: { type: 'string', description: 'The id of a request that this one replaces; it ends as withdrawn.' },
