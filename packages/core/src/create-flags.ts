@@ -43,7 +43,6 @@ import type { FlagsSchema } from './typed-flags/schema.types.js';
 import type { TypedFlags } from './typed-flags.types.js';
 import { createUsageWriter } from './usage/usage-writer.js';
 
-
 /**
  * Opens feature flags on a storage, which several processes may share. Creates the project `default` in a new storage.
  * Resolves when the flags are loaded; `close()` releases everything. Closes the storage if it rejects.

@@ -216,7 +216,9 @@ function messageOf(error: ErrorObject): string {
     case 'format':
       return 'must be an ISO 8601 date and time';
     case 'type':
-      return Array.isArray(error.params.type) ? `must be ${describeTypes(error.params.type)}` : `must be ${error.params.type}`;
+      return Array.isArray(error.params.type)
+        ? `must be ${describeTypes(error.params.type)}`
+        : `must be ${error.params.type}`;
     default:
       return error.message ?? 'is not valid';
   }

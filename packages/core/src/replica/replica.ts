@@ -222,6 +222,7 @@ export function startReplica(
   { after, documents }: LoadedDocuments,
 ): Replica {
   const { storage, usageWriter, usageSettings, settings, now, pollInterval, onError, size, stateAt } = context;
+  const { instance } = usageSettings;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf } = host;
   const impressions = createListeners<Impression>(onError);
   const changedDocuments = createListeners<readonly DocumentKey[]>(onError);
@@ -286,7 +287,7 @@ export function startReplica(
     return poller.refresh().then(() => state.applyUpdates(updates));
   };
   const listeners = { impressions, changedDocuments, changes, counts };
-  return { state, documents, options, poller, applyCommit, usage, instance: usageSettings.instance, ...listeners, problems };
+  return { state, documents, options, poller, applyCommit, usage, instance, ...listeners, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */
