@@ -22,7 +22,7 @@ export interface SessionApiOptions<A extends Actor = Actor, Native = unknown>
    */
   readonly auth: SessionAuth<A, Native>;
   /**
-   * Checks permissions of users and tokens, which {@link isApiToken} distinguishes; {@link roles} has the actions of
+   * Checks permissions of users and tokens, which `isApiToken` distinguishes; `roles` has the actions of
    * common roles. Default: every authenticated actor may do everything.
    */
   readonly authorize?: Authorize<A | Token>;
@@ -46,7 +46,7 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
    *   handles both; see {@link SessionApiOptions}.
    */
   readonly auth: Authenticate<A, Native> | BuiltInAuth<A>;
-  /** Checks permissions, for example by {@link roles}. Default: every authenticated actor may do everything. */
+  /** Checks permissions, for example by `roles`. Default: every authenticated actor may do everything. */
   readonly authorize?: Authorize<A>;
   /** The maximum body size in bytes, after decompression. Default: 1 MiB. */
   readonly bodyLimit?: number;

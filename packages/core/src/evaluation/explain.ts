@@ -25,7 +25,7 @@ export function explainUnknown(flag: string): FlagExplanation {
   return off(flag, 'unknown_flag');
 }
 
-/** Evaluates the same compiled predicates as {@link winningStrategy}, one by one. */
+/** Evaluates the same compiled predicates as `winningStrategy`, one by one. */
 export function explainFlag(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
   if (flag.broken !== undefined) return off(flag.name, 'broken_flag');
   try {

@@ -103,7 +103,7 @@ export class FlagCounter {
 }
 
 /**
- * The counters of all flags of one environment. Snapshots created by {@link Snapshot.with} share them.
+ * The counters of all flags of one environment. Snapshots created by `Snapshot.with` share them.
  */
 export class UsageCounters {
   private readonly counters = new Map<string, FlagCounter>();

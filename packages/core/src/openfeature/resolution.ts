@@ -28,7 +28,7 @@ export interface FlagResolution {
 
 export interface ResolvedVariant {
   readonly name: string;
-  /** Convert it with {@link payloadValue}. */
+  /** Convert it with `payloadValue`. */
   readonly payload?: Payload;
 }
 

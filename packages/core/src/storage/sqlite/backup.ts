@@ -68,7 +68,7 @@ function codeOf(error: unknown): string {
  *
  * @param source the file of the database
  * @param path the file to create, in an existing directory
- * @param driverFrom as in {@link SqliteStorageOptions}
+ * @param driverFrom as the option of `sqliteStorage`
  * @throws FlagsError `invalid_input` (the source does not exist, or the path is unusable or exists),
  * `storage_unsupported` (the source is not a database), `storage_unavailable` (the file cannot be written),
  * `storage_busy`
