@@ -17,7 +17,7 @@ import type { ChangeSet, Plan } from '@flags/http/wire';
 import confirm from '@inquirer/confirm';
 import type { Api } from './connection.js';
 import { CommandError, EXIT, oneLine } from './output.js';
-import { assertApproved, assertWays, describeApproval, isRequested, requestChanges } from './requests.js';
+import { assertApproved, assertWays, describeApproval, isRequested, requestChanges } from './request-ways.js';
 import { type CommandSession, readEnvironments, readSegmentNames, reviewedIn } from './session.js';
 
 interface ReviewChoices {

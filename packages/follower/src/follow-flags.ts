@@ -212,10 +212,10 @@ interface StartOptions extends Pick<Settings, 'url' | 'startTimeout'> {
 function waitForFlags(connection: Following, { url, startTimeout, times, hasCache }: StartOptions): Promise<void> {
   const patience = hasCache ? Math.min(times.cachedStart, startTimeout) : startTimeout;
   return new Promise((resolve, reject) => {
-    const finish = (settle: () => void) => {
+    const finish = (answer: () => void) => {
       clearTimeout(timer);
       remove();
-      settle();
+      answer();
     };
     const remove = connection.onOutcome((error) => {
       if (error === undefined) finish(resolve);

@@ -267,7 +267,7 @@ export class Following {
     this.connection = { isConnected: true, checkedAt: this.options.now(), error: undefined };
     this.refusal = undefined;
     this.isReported = false;
-    this.settle();
+    this.finishAttempt();
   }
 
   private fail(error: unknown): void {
@@ -275,7 +275,7 @@ export class Following {
     if (isFlagsError(error) && ['unauthenticated', 'upstream_loop'].includes(error.code)) this.refusal = error;
     if (!this.isReported) this.options.onError(error);
     this.isReported = true;
-    this.settle(error);
+    this.finishAttempt(error);
   }
 
   private disconnect(error: unknown): void {
@@ -283,7 +283,7 @@ export class Following {
     this.connection = { ...this.connection, isConnected: false, error };
   }
 
-  private settle(error?: unknown): void {
+  private finishAttempt(error?: unknown): void {
     this.outcomes.notify(error);
     for (const resolve of this.served) resolve();
     this.served = [];

@@ -64,7 +64,7 @@ export function createBatches<Item>(
     isDraining = true;
     // Items of the same turn of the event loop belong to the first batch.
     await undefined;
-    while (waiting.length > 0) await settle(waiting.splice(0, lengthOfNext()));
+    while (waiting.length > 0) await writeBatch(waiting.splice(0, lengthOfNext()));
     isDraining = false;
   }
 
@@ -79,13 +79,13 @@ export function createBatches<Item>(
     return end === -1 ? waiting.length : end;
   }
 
-  async function settle(batch: readonly Waiting<Item>[]): Promise<void> {
+  async function writeBatch(batch: readonly Waiting<Item>[]): Promise<void> {
     try {
       await write(batch.map(({ item }) => item));
       for (const { resolve } of batch) resolve();
     } catch (error) {
       if (batch.length > 1 && !isFlagsError(error)) {
-        for (const one of batch) await settle([one]);
+        for (const one of batch) await writeBatch([one]);
         return;
       }
       for (const { reject } of batch) reject(error);

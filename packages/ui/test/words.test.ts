@@ -8,7 +8,7 @@ import {
 } from '../app/model/change-request.js';
 import { refusalText } from '../app/model/refusal.js';
 import { holdText, type StrategyRollout, stepTimes } from '../app/model/rollout.js';
-import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage.js';
+import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage-sums.js';
 import { type Way, waysOf } from '../app/model/ways.js';
 import { describePolicy, requestAdvice } from '../app/parts/request/request-words.js';
 import { rolloutAdvice } from '../app/parts/rollout/rollout-words.js';

@@ -2,7 +2,7 @@ import { switchChanges } from '@flags/core/admin';
 import type { FlagDetail } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { type CommandIo, usageError } from '../output.js';
-import { isRequested, withWays } from '../requests.js';
+import { isRequested, withWays } from '../request-ways.js';
 import { applyReviewed } from '../review.js';
 import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
 import { percent, readFlag } from './flags.js';

@@ -2,10 +2,16 @@ import type { Definitions, VariantInput } from '@flags/core';
 import type { DefaultFlagType } from '@flags/core/types';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import { type ApplyChoices, applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
+import {
+  type ApplyChoices,
+  applyDocument,
+  assertDefinitions,
+  planDocument,
+  readDocument,
+} from '../definition-documents.js';
 import { countOf, readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
 import { type CommandIo, EXIT } from '../output.js';
-import { BYPASS } from '../requests.js';
+import { BYPASS } from '../request-ways.js';
 import { type CommandSession, type CommonOptions, inSession, readEnvironments } from '../session.js';
 
 type ImportOptions = CommonOptions & ApplyChoices;

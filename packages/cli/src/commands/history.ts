@@ -21,7 +21,7 @@ import type {
 import type { Command } from 'commander';
 import type { Api } from '../connection.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { assertWays, isRequested, requestChanges, withWays } from '../requests.js';
+import { assertWays, isRequested, requestChanges, withWays } from '../request-ways.js';
 import { confirmPlan, documentLines, readNames, toPlanned } from '../review.js';
 import {
   type CommandSession,

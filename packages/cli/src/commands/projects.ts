@@ -1,7 +1,7 @@
 import type { Project } from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
-import { withWays } from '../requests.js';
+import { withWays } from '../request-ways.js';
 import { applyReviewed } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 

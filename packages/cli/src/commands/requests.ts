@@ -2,9 +2,9 @@ import type { RequestedChange } from '@flags/core';
 import type { ChangeRequest, ChangeRequestPage, ListedChangeRequest, Plan } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
 import { ApiError } from '../connection.js';
-import { readDocument } from '../definitions.js';
+import { readDocument } from '../definition-documents.js';
 import { CommandError, type CommandIo, showPlanned, usageError } from '../output.js';
-import { AT, assertWays, isRequested, requestChanges, tellRequest } from '../requests.js';
+import { AT, assertWays, isRequested, requestChanges, tellRequest } from '../request-ways.js';
 import { confirmOrRefuse, confirmPlan, type Planned, showPlan, toPlanned } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession, readAll, readEnvironments } from '../session.js';
 

@@ -3,7 +3,7 @@ import { describeSteps, rolloutTo } from '@flags/core/admin';
 import type { FlagDetail, Rollout, RolloutPage } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { RUNS_ELSEWHERE, withWays } from '../requests.js';
+import { RUNS_ELSEWHERE, withWays } from '../request-ways.js';
 import { applyReviewed } from '../review.js';
 import { describeProgress, progressOf, stateOf } from '../rollout-words.js';
 import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession, readAll } from '../session.js';
@@ -18,7 +18,7 @@ interface ListOptions extends CommonOptions {
 }
 
 /** What can be done with a strategy that rolls out: the change, and the option for it. */
-const MOVES = {
+const ACTIONS = {
   pause: { text: 'pause the rollout', change: (ref) => ({ op: 'pauseRollout', ref }) },
   resume: { text: 'resume the paused rollout', change: (ref) => ({ op: 'resumeRollout', ref }) },
   // Names the step, so that a repeated request advances once.
@@ -33,11 +33,11 @@ const MOVES = {
   },
 } satisfies Record<string, { text: string; change: (ref: StrategyRef, rollout: Pick<Rollout, 'step'>) => Change }>;
 
-type Move = keyof typeof MOVES;
+type RolloutAction = keyof typeof ACTIONS;
 
-const isMove = (name: string): name is Move => Object.hasOwn(MOVES, name);
+const isAction = (name: string): name is RolloutAction => Object.hasOwn(ACTIONS, name);
 
-interface RolloutOptions extends CommonOptions, Partial<Readonly<Record<Move, boolean>>> {
+interface RolloutOptions extends CommonOptions, Partial<Readonly<Record<RolloutAction, boolean>>> {
   readonly every?: string;
   readonly guarded?: boolean;
   readonly strategy?: string;
@@ -53,7 +53,7 @@ export function addRolloutCommands(program: Command, io: CommandIo): void {
     .option('--every <time>', 'how long a step stays: 30m, 12h, 1d; wait: until you advance the rollout')
     .option('--guarded', 'take steps only where a guard watches; it watches the last one as long as the others')
     .option('--strategy <id>', 'the strategy, if the environment has several');
-  for (const [name, { text }] of Object.entries(MOVES)) rollout.option(`--${name}`, text);
+  for (const [name, { text }] of Object.entries(ACTIONS)) rollout.option(`--${name}`, text);
   withWays(rollout).action(inSession(io, changeRollout));
   program
     .command('rollouts')
@@ -90,15 +90,15 @@ async function changeRollout(
   percentages: string | undefined,
 ): Promise<void> {
   const { options } = session;
-  const moves = Object.keys(MOVES).filter((one): one is Move => isMove(one) && options[one] === true);
-  const given = [...(percentages === undefined ? [] : [percentages]), ...moves.map((one) => `--${one}`)];
+  const actions = Object.keys(ACTIONS).filter((one): one is RolloutAction => isAction(one) && options[one] === true);
+  const given = [...(percentages === undefined ? [] : [percentages]), ...actions.map((one) => `--${one}`)];
   if (given.length === 0) {
-    const ways = Object.keys(MOVES).map((one) => `--${one}`);
+    const ways = Object.keys(ACTIONS).map((one) => `--${one}`);
     throw usageError(`Name a percentage (25), steps (10,50,100 --every 1d), or one of ${ways.join(', ')}.`);
   }
   if (given.length > 1) throw usageError(`Choose one of ${given.join(', ')}.`);
-  const [move] = moves;
-  if (move !== undefined) return moveRollout(session, name, move);
+  const [action] = actions;
+  if (action !== undefined) return actOnRollout(session, name, action);
   const text = percentages ?? '';
   const isInSteps = /[,:]/.test(text) || options.every !== undefined || options.guarded === true;
   return isInSteps ? startRollout(session, name, text) : setPercentage(session, name, text);
@@ -183,12 +183,16 @@ function readHold(text: string, what: string): number | null {
   throw usageError(`${what} must be how long the step stays: 30m, 12h, 1d, or wait, not ${text || 'empty'}.`);
 }
 
-async function moveRollout(session: CommandSession<RolloutOptions>, name: string, move: Move): Promise<void> {
+async function actOnRollout(
+  session: CommandSession<RolloutOptions>,
+  name: string,
+  action: RolloutAction,
+): Promise<void> {
   const { output } = session;
   const { ref, rollout } = await findRolling(session, name);
   output.line(`${name} in ${ref.environment} ${describeProgress(rollout)}`);
-  const isUndoable = move === 'advance' || move === 'rollback';
-  if (await applyReviewed(session, [MOVES[move].change(ref, rollout)], { isUndoable })) {
+  const isUndoable = action === 'advance' || action === 'rollback';
+  if (await applyReviewed(session, [ACTIONS[action].change(ref, rollout)], { isUndoable })) {
     const { found } = await findStrategies(session, name, ({ id }) => id === ref.strategy);
     const now = found[0]?.rollout;
     if (now) return output.line(`${name} in ${ref.environment} ${describeProgress(now)}`);

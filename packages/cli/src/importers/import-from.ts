@@ -1,7 +1,7 @@
 import type { Definitions } from '@flags/core';
 import type { Session } from '@flags/http/wire';
 import { isAddress } from '../connection.js';
-import { readDocument } from '../definitions.js';
+import { readDocument } from '../definition-documents.js';
 import { CommandError, oneLine, usageError } from '../output.js';
 import { type CommandSession, environmentOf, readEnvironments } from '../session.js';
 import { flagd } from './flagd.js';

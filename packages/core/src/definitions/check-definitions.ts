@@ -184,7 +184,7 @@ export async function readDefinitions({ settings }: ChangeEngine, input: Definit
   async function readItems<Item extends object>(
     path: string,
     items: readonly Item[],
-    { validate, idOf }: Reading<Item>,
+    { validate, idOf }: ItemRules<Item>,
   ) {
     const seen = new Set<string>();
     const copies: Item[] = [];
@@ -214,7 +214,7 @@ export async function readDefinitions({ settings }: ChangeEngine, input: Definit
   return copies;
 }
 
-interface Reading<Item extends object> {
+interface ItemRules<Item extends object> {
   readonly validate: Validator<Item>;
   readonly idOf: (item: Item) => string;
 }

@@ -46,7 +46,7 @@ export function startRollout(
   const data = { strategy: strategy.id, rollout };
   return [
     { type: 'rollout-started', environment, data, before: null },
-    ...updated(environment, strategy, withPercentage(strategy, first.percentage)),
+    ...updatedEvent(environment, strategy, withPercentage(strategy, first.percentage)),
   ];
 }
 
@@ -70,7 +70,7 @@ export function pauseRollout(
 ): FlagEvent[] {
   const rollout = findRollout(flag, location);
   if (rollout.state === 'paused') return [];
-  return [moved('rollout-paused', location, rollout, { ...rollout, state: 'paused', failure })];
+  return [changedEvent('rollout-paused', location, rollout, { ...rollout, state: 'paused', failure })];
 }
 
 /** Pauses a rollout whose step was refused, unless it has moved since. */
@@ -87,7 +87,7 @@ export function resumeRollout(flag: FlagState, location: StrategyLocation): Flag
   const rollout = findRollout(flag, location);
   const current = rollout.steps[rollout.step];
   if (rollout.state !== 'paused' || !current) return [];
-  return [moved('rollout-resumed', location, rollout, { ...rollout, state: stateIn(current), failure: null })];
+  return [changedEvent('rollout-resumed', location, rollout, { ...rollout, state: stateIn(current), failure: null })];
 }
 
 /** Takes the next step by a person, which may be early. Does nothing if the step is reached already. */
@@ -127,7 +127,7 @@ function takeNext(
 ): FlagEvent[] {
   const early = isEarly ? ({ early: true } as const) : {};
   const next = rollout.steps[rollout.step + 1];
-  if (!next) return [ended(location, rollout, { reason: 'done', ...early })];
+  if (!next) return [endedEvent(location, rollout, { reason: 'done', ...early })];
   const { environment, strategy } = location;
   const state = rollout.state === 'paused' ? rollout.state : stateIn(next);
   const reached: StrategyRollout = {
@@ -141,7 +141,7 @@ function takeNext(
   const current = findStrategy(flag, location);
   return [
     { type: 'rollout-stepped', environment, data, before: { strategy, rollout } },
-    ...shrinking(updated(environment, current, withPercentage(current, next.percentage))),
+    ...shrinking(updatedEvent(environment, current, withPercentage(current, next.percentage))),
   ];
 }
 
@@ -149,7 +149,7 @@ function takeNext(
 export function stopRollout(flag: FlagState, location: StrategyLocation, rollback: boolean): FlagEvent[] {
   const rollout = findRollout(flag, location);
   if (rollback) return rollBack(flag, location, { rollout, reason: 'rolled-back' });
-  return [ended(location, rollout, { reason: 'stopped' })];
+  return [endedEvent(location, rollout, { reason: 'stopped' })];
 }
 
 /** Rolls back what a guard was asked about. Does nothing if the rollout is paused, has ended, or is another one. */
@@ -168,8 +168,8 @@ function rollBack(
   const strategy = findStrategy(flag, location);
   const parameters = parametersBefore(strategy, rollout.startedFrom);
   return [
-    ended(location, rollout, { reason }),
-    ...shrinking(updated(environment, strategy, { ...strategy, parameters })),
+    endedEvent(location, rollout, { reason }),
+    ...shrinking(updatedEvent(environment, strategy, { ...strategy, parameters })),
   ];
 }
 
@@ -180,7 +180,7 @@ function rollBack(
 export function withEndedRollouts(flag: FlagState | undefined, events: readonly FlagEvent[]): readonly FlagEvent[] {
   if (!flag || events.length === 0) return events;
   const ends = rolloutsIn(flag).flatMap(({ rollout, ...location }) =>
-    isEndedBy(events, location, flag) ? [ended(location, rollout, { reason: 'changed' })] : [],
+    isEndedBy(events, location, flag) ? [endedEvent(location, rollout, { reason: 'changed' })] : [],
   );
   return ends.length > 0 ? [...ends, ...events] : events;
 }
@@ -287,10 +287,8 @@ function findRollout(flag: FlagState, location: StrategyLocation): StrategyRollo
   throw new FlagsError('rollout_not_found', message);
 }
 
-type MovedType = 'rollout-paused' | 'rollout-resumed';
-
-function moved(
-  type: MovedType,
+function changedEvent(
+  type: 'rollout-paused' | 'rollout-resumed',
   { environment, strategy }: StrategyLocation,
   before: StrategyRollout,
   rollout: StrategyRollout,
@@ -298,7 +296,7 @@ function moved(
   return { type, environment, data: { strategy, rollout }, before: { strategy, rollout: before } };
 }
 
-function ended(
+function endedEvent(
   { environment, strategy }: StrategyLocation,
   rollout: StrategyRollout,
   end: { readonly reason: RolloutEndReason; readonly early?: true },
@@ -313,7 +311,7 @@ function ended(
 
 type StrategyUpdated = Extract<FlagEvent, { readonly type: 'strategy-updated' }>;
 
-function updated(environment: string, before: Strategy, data: Strategy): readonly StrategyUpdated[] {
+function updatedEvent(environment: string, before: Strategy, data: Strategy): readonly StrategyUpdated[] {
   return isSameJson(before, data) ? [] : [{ type: 'strategy-updated', environment, data, before }];
 }
 

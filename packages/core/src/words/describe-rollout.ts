@@ -15,8 +15,8 @@ interface RolloutWords {
 
 /** Says what a rollout does: "5 % for 12h, 25 % until advanced, 100 %, guarded". An approval is for all of it. */
 export function describeSteps({ steps, guarded }: Pick<RolloutWords, 'steps' | 'guarded'>): string {
-  const stays = steps.map(({ percentage, hold = 0 }) => `${percentage} %${describeHold(hold)}`);
-  return [...stays, ...(guarded ? ['guarded'] : [])].join(', ');
+  const described = steps.map(({ percentage, hold = 0 }) => `${percentage} %${describeHold(hold)}`);
+  return [...described, ...(guarded ? ['guarded'] : [])].join(', ');
 }
 
 /** Units of a hold in milliseconds, the longest first. */

@@ -17,12 +17,12 @@ export interface Query<T> {
   readonly action: ActionName;
   /** Queries with the same action and parameters share one result. */
   readonly parameters: unknown;
-  readonly read: (reading: Reading<T>) => Promise<{ readonly data: T; readonly revision?: number | undefined }>;
+  readonly read: (options: ReadOptions<T>) => Promise<{ readonly data: T; readonly revision?: number | undefined }>;
   /** Reads only these flags again, in place of everything. */
   readonly readFlags?: (known: T, flags: readonly string[], signal: AbortSignal) => Promise<T>;
 }
 
-export interface Reading<T> {
+export interface ReadOptions<T> {
   readonly signal: AbortSignal;
   /** Shows a part of the result before the rest arrives, unless an earlier result is shown. */
   readonly show: (part: T) => void;

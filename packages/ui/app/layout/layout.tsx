@@ -18,10 +18,10 @@ import {
   path,
 } from '../router.js';
 import { settings } from '../settings.js';
-import { ActionGroup } from '../state/actions.js';
 import { useWaitingCount } from '../state/change-requests.js';
 import { failingConsumers } from '../state/consumers.js';
 import { isMac, overlay } from '../state/keys.js';
+import { ActionGroup } from '../state/page-actions.js';
 import { isLetIn, offers, session } from '../state/session.js';
 import { number, plural, time } from '../words.js';
 import { Overlay } from './key-help.js';

@@ -5,9 +5,9 @@ import type { ListedFlag, Project } from '../api/types.js';
 import { findSegmentName } from '../model/describe.js';
 import { Dialog } from '../parts/form/dialog.js';
 import { href, navigate } from '../router.js';
-import { type Action, shownActions } from '../state/actions.js';
 import { latestChange, undoLatest } from '../state/changes.js';
 import { overlay } from '../state/keys.js';
+import { type Action, shownActions } from '../state/page-actions.js';
 
 interface Item extends Action {
   readonly detail?: string;

@@ -1,5 +1,5 @@
 import type { ListedFlag, Session } from '../api/types.js';
-import { DAY } from './usage.js';
+import { DAY } from './usage-sums.js';
 
 /** Days without an evaluation after which a flag counts as unused. */
 export const UNUSED_DAYS = 60;

@@ -1,6 +1,6 @@
 import { itemsOf, takesValues } from '@flags/core/admin';
 import type { Constraint, Context, Segment } from '../api/types.js';
-import { DAY } from './usage.js';
+import { DAY } from './usage-sums.js';
 
 /** Context fields, with values that constraints on them accept. The list is empty if no value can be derived. */
 export type ContextFields = ReadonlyMap<string, readonly string[]>;

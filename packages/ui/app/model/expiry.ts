@@ -1,4 +1,4 @@
-import { DAY } from './usage.js';
+import { DAY } from './usage-sums.js';
 
 /** A token that expires within this time is marked. */
 const SOON = 14 * DAY;

@@ -28,11 +28,11 @@ interface DueStepsOptions {
   readonly actor: string;
 }
 
-type Moved = Rollout | EndedRollout;
+type ChangedRollout = Rollout | EndedRollout;
 type Decide = (flag: FlagState, at: string) => readonly FlagEvent[];
 
-/** A change of a rollout that nobody has called for. */
-interface Stepping {
+/** A change of a rollout that no caller asked for: a step, a pause after a refusal, or a rollback. */
+interface DueChange {
   readonly decide: Decide;
   readonly context?: Partial<SetContext>;
   /** Called for a decision that is not empty, in the commit. */
@@ -44,14 +44,14 @@ interface Stepping {
  * Takes the steps of rollouts that are due, in the order of time. All nodes may try: a step is one commit, which expects the
  * revision of the flag, and is decided by the step that this node has seen in memory.
  */
-export class DueSteps implements DueSource<Moved> {
+export class DueSteps implements DueSource<ChangedRollout> {
   readonly name = 'rollouts';
   readonly isConcurrent = true;
   private readonly guards: RolloutGuards | undefined;
   private readonly askInTurn = createPool(AT_ONCE);
   private readonly commitInTurn = createPool(AT_ONCE);
   /** What is under way, by key: a guard may take ten seconds. */
-  private readonly underWay = new Map<string, Promise<Moved | undefined>>();
+  private readonly underWay = new Map<string, Promise<ChangedRollout | undefined>>();
   /** Steps that were due and are left for a later poll, by key: the guard holds them, or they were not possible. */
   private left = new Map<string, number>();
   /** Rollouts whose error was reported, so that it is reported once. */
@@ -90,33 +90,33 @@ export class DueSteps implements DueSource<Moved> {
     return { pending, overdue, unguarded };
   }
 
-  async run(now: number): Promise<readonly Moved[]> {
+  async run(now: number): Promise<readonly ChangedRollout[]> {
     const found = [...this.rolling.all()];
     const keys = new Set(found.map(({ key }) => key));
     this.guards?.keep(keys);
     for (const key of this.left.keys()) if (!keys.has(key)) this.left.delete(key);
     let hasFailed = false;
     const start = (known: KnownRollout) =>
-      this.move(known, now, () => hasFailed).catch((error: unknown) => {
+      this.serve(known, now, () => hasFailed).catch((error: unknown) => {
         this.report(known, error);
         if (isStorageError(error)) hasFailed = true;
         return undefined;
       });
     const candidates = found.filter((known) => this.underWay.has(known.key) || this.isCandidate(known, now));
-    const moved = await Promise.all(
+    const changed = await Promise.all(
       candidates.sort(byTime).map((known) => this.underWay.get(known.key) ?? this.track(known, start)),
     );
-    return moved.flatMap((one) => one ?? []);
+    return changed.flatMap((one) => one ?? []);
   }
 
   private track(
     known: KnownRollout,
-    start: (known: KnownRollout) => Promise<Moved | undefined>,
-  ): Promise<Moved | undefined> {
+    start: (known: KnownRollout) => Promise<ChangedRollout | undefined>,
+  ): Promise<ChangedRollout | undefined> {
     const { key } = known;
-    const moving = start(known).finally(() => this.underWay.delete(key));
-    this.underWay.set(key, moving);
-    return moving;
+    const work = start(known).finally(() => this.underWay.delete(key));
+    this.underWay.set(key, work);
+    return work;
   }
 
   /** Whether this process takes the next step at its time. */
@@ -128,8 +128,8 @@ export class DueSteps implements DueSource<Moved> {
     return this.guards ? this.guards.isTimeFor(known, now) : this.isPending(known) && known.nextAt <= now;
   }
 
-  /** Resolves to the rollout if it has moved. */
-  private async move(known: KnownRollout, now: number, hasFailed: () => boolean): Promise<Moved | undefined> {
+  /** Asks the guard, and takes the step or rolls back. Resolves to the rollout if it has changed. */
+  private async serve(known: KnownRollout, now: number, hasFailed: () => boolean): Promise<ChangedRollout | undefined> {
     const { closing } = this.engineOf().lifetime;
     const isOver = () => hasFailed() || closing.aborted;
     const { guards } = this;
@@ -138,9 +138,9 @@ export class DueSteps implements DueSource<Moved> {
     if (isDue) this.left.set(known.key, known.nextAt);
     if (isOver() || answer === 'hold' || (answer === 'go' && !isDue)) return undefined;
     try {
-      const moved = await (answer === 'rollback' ? this.rollBack(known) : this.takeStep(known, isOver));
+      const changed = await (answer === 'rollback' ? this.rollBack(known) : this.takeStep(known, isOver));
       this.reported.delete(known.key);
-      return moved;
+      return changed;
     } catch (error) {
       guards?.forget(known.key);
       throw error;
@@ -148,19 +148,19 @@ export class DueSteps implements DueSource<Moved> {
   }
 
   /** Takes a step, or pauses the rollout if the step is refused. */
-  private async takeStep({ key, rollout }: KnownRollout, isOver: () => boolean): Promise<Moved | undefined> {
+  private async takeStep({ key, rollout }: KnownRollout, isOver: () => boolean): Promise<ChangedRollout | undefined> {
     const { ref, author, steps, step } = rollout;
     const decide: Decide = (flag, at) => rules.takeDueStep(flag, ref, { seen: rollout, at });
     // The end changes nothing for clients, so nobody is asked.
     if (step === steps.length - 1) return this.commit(ref, { decide });
     const context = actorOf(author);
-    const stepping = { decide, context, check: this.checkOf(author) };
+    const change = { decide, context, check: this.checkOf(author) };
     try {
       for (let attempt = 1; ; attempt++) {
-        const ifRevision = await this.askAuthorized(ref, stepping, author);
+        const ifRevision = await this.askAuthorized(ref, change, author);
         if (isOver()) return undefined;
         try {
-          return await this.commit(ref, { ...stepping, ifRevision });
+          return await this.commit(ref, { ...change, ifRevision });
         } catch (error) {
           if (!isFlagsError(error) || error.code !== 'revision_mismatch') throw error;
           // The flag has changed since the host was asked. At last the next poll asks.
@@ -178,7 +178,7 @@ export class DueSteps implements DueSource<Moved> {
     }
   }
 
-  private checkOf(author: StrategyRollout['author']): Stepping['check'] {
+  private checkOf(author: StrategyRollout['author']): DueChange['check'] {
     return (unit) => assertAuthor(unit, { author, what: 'rollout' }, this.engineOf().now());
   }
 
@@ -188,7 +188,7 @@ export class DueSteps implements DueSource<Moved> {
    */
   private async askAuthorized(
     ref: StrategyRef,
-    { context, ...stepping }: Stepping,
+    { context, ...change }: DueChange,
     author: StrategyRollout['author'],
   ): Promise<number | undefined> {
     const { authorize } = this.options;
@@ -198,22 +198,22 @@ export class DueSteps implements DueSource<Moved> {
       ...this.contextWith(context),
       authorize: (planned: PlannedSet) => askDue(engine, { authorize, author, what: 'rollout' }, planned),
     };
-    const change = this.prepare(ref, stepping);
-    const { unit } = await this.askInTurn(() => engine.writer.plan([change], set));
-    return (await unit.stored(change.subject))?.revision;
+    const prepared = this.prepare(ref, change);
+    const { unit } = await this.askInTurn(() => engine.writer.plan([prepared], set));
+    return (await unit.stored(prepared.subject))?.revision;
   }
 
   /** Asks neither for the author's token nor `due.authorize`. */
-  private rollBack({ rollout }: KnownRollout): Promise<Moved | undefined> {
+  private rollBack({ rollout }: KnownRollout): Promise<ChangedRollout | undefined> {
     const { ref } = rollout;
     const reason = `The guard rolled back the rollout of the strategy ${ref.strategy} of ${ref.flag} in ${ref.environment}.`;
     return this.commit(ref, { decide: (flag) => rules.rollBackByGuard(flag, ref, rollout), context: { reason } });
   }
 
-  private commit(ref: StrategyRef, { context, ...stepping }: Stepping): Promise<Moved | undefined> {
+  private commit(ref: StrategyRef, { context, ...change }: DueChange): Promise<ChangedRollout | undefined> {
     return this.commitInTurn(async () => {
       const { writer } = this.engineOf();
-      const { id, documents } = await writer.run([this.prepare(ref, stepping)], this.contextWith(context));
+      const { id, documents } = await writer.run([this.prepare(ref, change)], this.contextWith(context));
       const flag = id === null ? undefined : (await documents?.read(flagDocuments, ref.flag))?.state;
       return flag && toRollout(flag, ref);
     });
@@ -223,7 +223,7 @@ export class DueSteps implements DueSource<Moved> {
     return { actor: this.options.actor, origin: 'rollout', ...context };
   }
 
-  private prepare({ flag: name }: StrategyRef, { decide, check, ifRevision }: Stepping): PreparedChange {
+  private prepare({ flag: name }: StrategyRef, { decide, check, ifRevision }: DueChange): PreparedChange {
     return {
       subject: { kind: flagDocuments.kind, id: name },
       ifRevision,

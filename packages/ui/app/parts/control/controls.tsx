@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { href } from '../../router.js';
-import { useAction } from '../../state/actions.js';
+import { useAction } from '../../state/page-actions.js';
 import { may } from '../../state/session.js';
 import { Icon, type IconName } from './icons.js';
 

@@ -2,8 +2,8 @@ import { switchChanges } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import type { ListedFlag } from '../../api/types.js';
 import { isForNobody } from '../../model/audience.js';
-import { useAction } from '../../state/actions.js';
 import { type Proposal, propose } from '../../state/changes.js';
+import { useAction } from '../../state/page-actions.js';
 import { may } from '../../state/session.js';
 
 export interface Switched {

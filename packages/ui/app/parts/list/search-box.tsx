@@ -1,5 +1,5 @@
 import { query, setQuery } from '../../router.js';
-import { useAction } from '../../state/actions.js';
+import { useAction } from '../../state/page-actions.js';
 import { Icon } from '../control/icons.js';
 
 interface SearchBoxProps {

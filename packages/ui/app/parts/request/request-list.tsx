@@ -4,7 +4,7 @@ import { useKnownRequest, waitsForCaller } from '../../state/change-requests.js'
 import { plural, time } from '../../words.js';
 import { Ago } from '../control/answer.js';
 import { Link } from '../control/controls.js';
-import { RequestMoves } from './request-moves.js';
+import { RequestActions } from './request-actions.js';
 import { requestAdvice } from './request-words.js';
 
 interface RequestProps {
@@ -38,7 +38,7 @@ export function RequestEntry({ request }: RequestProps) {
           {title}
         </Link>
         <Author request={request} />
-        <RequestMoves request={request} title={title} />
+        <RequestActions request={request} title={title} />
       </div>
       <RequestFacts request={request} />
     </li>

@@ -17,7 +17,7 @@ interface RolloutDetailsProps extends RolloutProps {
   readonly children?: ComponentChildren;
 }
 
-/** A rollout: its state, its steps with dates, what comes next, and buttons that move it. */
+/** A rollout: its state, its steps with dates, what comes next, and buttons that change it. */
 export function RolloutDetails({ place, rollout, children }: RolloutDetailsProps) {
   const { state, guarded, author, since, failure, steps } = rollout;
   return (
@@ -29,7 +29,7 @@ export function RolloutDetails({ place, rollout, children }: RolloutDetailsProps
         <span class="muted">
           by <strong>{author.name}</strong>, this step <Ago at={since} />
         </span>
-        <RolloutMoves place={place} rollout={rollout} />
+        <RolloutButtons place={place} rollout={rollout} />
       </div>
       <RolloutSteps label={`Steps of the rollout of ${place.flag}`} steps={steps} rollout={rollout} />
       <p class={failure ? 'fault-text' : 'muted'}>{rolloutAdvice(rollout)}</p>
@@ -37,18 +37,18 @@ export function RolloutDetails({ place, rollout, children }: RolloutDetailsProps
   );
 }
 
-interface Move extends Pick<Proposal, 'confirm' | 'text' | 'isFinal' | 'done'> {
+interface RolloutAction extends Pick<Proposal, 'confirm' | 'text' | 'isFinal' | 'done'> {
   readonly op: Change['op'];
   readonly input?: object;
   readonly verb: string;
 }
 
-/** The moves that a rollout has now. To advance names the step, so that two people who advance at once advance it once. */
-function movesOf({ state, steps, step, startedFrom }: StrategyRollout): readonly Move[] {
+/** What a person can do with a rollout now. `advanceRollout` names the step: of two people who advance at once, one has an effect. */
+function actionsOf({ state, steps, step, startedFrom }: StrategyRollout): readonly RolloutAction[] {
   const next = steps[step + 1];
   const from = startedFromOf({ startedFrom });
   const [current] = steps.slice(step);
-  const pause: Move =
+  const pause: RolloutAction =
     state === 'paused'
       ? { op: 'resumeRollout', verb: 'Resume', done: 'The rollout goes on.', isFinal: true }
       : { op: 'pauseRollout', verb: 'Pause', done: 'The rollout is paused.', isFinal: true };
@@ -82,23 +82,23 @@ function movesOf({ state, steps, step, startedFrom }: StrategyRollout): readonly
   ];
 }
 
-function RolloutMoves({ place, rollout }: RolloutProps) {
+function RolloutButtons({ place, rollout }: RolloutProps) {
   const name = `the rollout of ${place.flag} in ${place.environment}`;
   return (
     <span class="end actions">
-      {movesOf(rollout).map(({ op, input, verb, ...move }) => (
+      {actionsOf(rollout).map(({ op, input, verb, ...action }) => (
         <ChangeButton
           key={verb}
           class="quiet"
           project={place.project}
           label={`${verb}: ${name}`}
           proposal={{
-            ...move,
+            ...action,
             title: `${verb}: ${name}`,
             changes: [{ op, ref: { ...place }, ...(input && { input }) }],
           }}
         >
-          {move.confirm === undefined ? verb : `${verb}…`}
+          {action.confirm === undefined ? verb : `${verb}…`}
         </ChangeButton>
       ))}
     </span>

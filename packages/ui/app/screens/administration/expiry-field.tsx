@@ -1,4 +1,4 @@
-import { DAY } from '../../model/usage.js';
+import { DAY } from '../../model/usage-sums.js';
 import { fieldProps, SelectField, TextField } from '../../parts/form/field.js';
 import { plural, time } from '../../words.js';
 

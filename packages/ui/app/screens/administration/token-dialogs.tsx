@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import { useResource } from '../../api/resource.js';
 import type { CreatedToken, Token } from '../../api/types.js';
-import { DAY, HOUR } from '../../model/usage.js';
+import { DAY, HOUR } from '../../model/usage-sums.js';
 import { Button, Chip, Picker, sameText } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
 import { Dialog, FormDialog } from '../../parts/form/dialog.js';

@@ -11,7 +11,7 @@ import { Heading } from '../../parts/frame/heading.js';
 import { Card, ScreenFrame, ScreenHead } from '../../parts/frame/screen.js';
 import { Table } from '../../parts/list/table.js';
 import { currentProject, href, navigate } from '../../router.js';
-import { useFlagList } from '../../state/flag-list.js';
+import { useFlagList } from '../../state/listed-flags.js';
 import { attempt } from '../../state/toasts.js';
 import { number, plural } from '../../words.js';
 

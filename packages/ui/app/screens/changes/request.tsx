@@ -2,8 +2,8 @@ import type { ApprovalPolicy } from '../../api/types.js';
 import { isOpen, plannedOf, requestTitle } from '../../model/change-request.js';
 import { ScreenFrame } from '../../parts/frame/screen.js';
 import { FlagLinks } from '../../parts/request/flag-links.js';
+import { RequestActions } from '../../parts/request/request-actions.js';
 import { Author, RequestFacts, StateTags } from '../../parts/request/request-list.js';
-import { RequestMoves } from '../../parts/request/request-moves.js';
 import { describePolicy } from '../../parts/request/request-words.js';
 import { PlannedChanges } from '../../parts/review/planned-changes.js';
 import { loadedPolicy } from '../../state/approvals.js';
@@ -41,7 +41,7 @@ function RequestPage({ planned, title }: RequestPageProps) {
             </span>
           ))}
           <Author request={request} />
-          <RequestMoves request={request} title={title} seen={{ effect, changes, content }} />
+          <RequestActions request={request} title={title} seen={{ effect, changes, content }} />
         </div>
         <RequestFacts request={request} />
       </section>

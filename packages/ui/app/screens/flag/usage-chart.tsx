@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import type { UsageRow } from '../../api/types.js';
-import { DAY, HOUR, sumByPeriod, sumByVariant } from '../../model/usage.js';
+import { DAY, HOUR, sumByPeriod, sumByVariant } from '../../model/usage-sums.js';
 import { Link, Segmented } from '../../parts/control/controls.js';
 import { Card } from '../../parts/frame/screen.js';
 import { offers } from '../../state/session.js';

@@ -12,7 +12,7 @@ import { ScreenHead } from '../../parts/frame/screen.js';
 import { Empty, Fault, Loading } from '../../parts/frame/states.js';
 import { SearchBox } from '../../parts/list/search-box.js';
 import { query, setQuery } from '../../router.js';
-import { useFlagList } from '../../state/flag-list.js';
+import { useFlagList } from '../../state/listed-flags.js';
 import { environmentNames, session } from '../../state/session.js';
 import { flagType, number, shownOf } from '../../words.js';
 import { Projects } from '../projects/projects.js';

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import { sumByPeriod } from '../../model/usage.js';
+import { sumByPeriod } from '../../model/usage-sums.js';
+import { type FlagUsage, USAGE_HOURS as HOURS } from '../../state/flag-usage.js';
 import { offers } from '../../state/session.js';
-import { type FlagUsage, USAGE_HOURS as HOURS } from '../../state/usage.js';
 import { compact, plural } from '../../words.js';
 
 /** Rows that scroll past within this time do not send a request, in milliseconds. */

@@ -16,7 +16,7 @@ import { ReasonField } from '../form/field.js';
 import { firstTimes, laterText, meaningOf, TimesFields } from '../review/way-field.js';
 import { CopyButton } from './copy-dialog.js';
 
-interface MovesProps {
+interface ActionsProps {
   readonly request: ListedChangeRequest;
   readonly title: string;
   /** What the request would do, and its hash: nobody approves without that. Absent in lists. */
@@ -28,11 +28,11 @@ interface Seen extends Pick<ChangeRequest, 'effect' | 'changes'> {
 }
 
 /** The buttons for what comes next: approve, apply, reject, withdraw, or request an edited copy. */
-export function RequestMoves({ request, title, seen }: MovesProps) {
+export function RequestActions({ request, title, seen }: ActionsProps) {
   const { id, state } = request;
   const isMine = isOwn(request);
   const mayDecide = mayOn(request, 'decideChangeRequest');
-  const move = { request, title };
+  const action = { request, title };
   return (
     <span class="end actions">
       {!seen && isOpen(state) && missingApprovals(request) > 0 && (
@@ -40,16 +40,16 @@ export function RequestMoves({ request, title, seen }: MovesProps) {
           Open
         </Link>
       )}
-      {seen && isOpen(state) && !isMine && <ApproveButton {...move} seen={seen} />}
-      {isOpen(state) && (state === 'approved' || seen) && <ApplyButton {...move} />}
-      {isOpen(state) && !isMine && mayDecide && <DecideButton {...move} {...REJECT} />}
-      {isOpen(state) && seen && <DecideButton {...move} {...WITHDRAW} />}
+      {seen && isOpen(state) && !isMine && <ApproveButton {...action} seen={seen} />}
+      {isOpen(state) && (state === 'approved' || seen) && <ApplyButton {...action} />}
+      {isOpen(state) && !isMine && mayDecide && <DecideButton {...action} {...REJECT} />}
+      {isOpen(state) && seen && <DecideButton {...action} {...WITHDRAW} />}
       {seen && <CopyButton request={request} title={title} changes={seen.changes} />}
     </span>
   );
 }
 
-interface MoveProps {
+interface ActionProps {
   readonly request: ListedChangeRequest;
   readonly title: string;
 }
@@ -92,7 +92,7 @@ const WITHDRAW: Decision = {
   done: 'The request was withdrawn.',
 };
 
-function DecideButton({ request, title, ...decision }: MoveProps & Decision) {
+function DecideButton({ request, title, ...decision }: ActionProps & Decision) {
   const { permission, verb } = decision;
   return (
     <DialogButton
@@ -107,7 +107,7 @@ function DecideButton({ request, title, ...decision }: MoveProps & Decision) {
   );
 }
 
-function DecideDialog({ request: { id }, title, action, verb, done, onClose }: DialogOf<MoveProps & Decision>) {
+function DecideDialog({ request: { id }, title, action, verb, done, onClose }: DialogOf<ActionProps & Decision>) {
   const [reason, setReason] = useState('');
   const submit = async () => {
     await decide(() => call(action, { params: { request: id }, reason: reason.trim() }), done);
@@ -131,7 +131,7 @@ function DecideDialog({ request: { id }, title, action, verb, done, onClose }: D
   );
 }
 
-interface ApproveProps extends MoveProps {
+interface ApproveProps extends ActionProps {
   readonly seen: Seen;
 }
 
@@ -202,7 +202,7 @@ function ApproveDialog({ request: { id }, title, seen, onClose }: DialogOf<Appro
   );
 }
 
-function ApplyButton({ request, title }: MoveProps) {
+function ApplyButton({ request, title }: ActionProps) {
   const { state, at } = request;
   const isWaiting = state === 'open';
   // Without its approvals a request can get a time only.
@@ -221,7 +221,7 @@ function ApplyButton({ request, title }: MoveProps) {
 }
 
 /** Applies a request, now or at a time. */
-function ApplyDialog({ request, title, onClose }: DialogOf<MoveProps>) {
+function ApplyDialog({ request, title, onClose }: DialogOf<ActionProps>) {
   const { id, state, at, ifUnchanged } = request;
   const isWaiting = state === 'open';
   const [reason, setReason] = useState('');
