@@ -59,6 +59,7 @@ const CORE_LAYERS = [
 const HTTP_LAYERS = [
   'source.ts',
   'messages',
+  'actions.ts',
   'auth',
   'wire/schema.ts',
   // The rollout of a strategy is a part of the flag.

@@ -23,8 +23,7 @@ import {
   type FlagsApiOptions,
   type SessionApiOptions,
 } from './options.js';
-import { ADMIN_ROUTES, GROUPS, ROUTES, SDK_ROUTES } from './routes/all-routes.js';
-import { adminActionsOf } from './routes/session.js';
+import { ADMIN_ROUTES, GROUPS, SDK_ROUTES } from './routes/all-routes.js';
 import { type FlagsSource, isEngine, ticketsOf } from './source.js';
 import { eventToWire } from './wire/event.js';
 
@@ -125,7 +124,7 @@ function createEngineParts<A extends Actor, Native>(
     flags,
     services: {
       ...services,
-      admin: { auth, actions: adminActionsOf(ROUTES) },
+      auth,
       openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
       eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
     },

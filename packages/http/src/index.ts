@@ -1,4 +1,5 @@
 export { isApiToken } from '@flags/core/integration';
+export type { Action, UserRole } from './actions.js';
 export { type FetchHandler, type FetchHandlerOptions, toFetchHandler } from './adapters/fetch.js';
 export {
   fromNode,
@@ -13,8 +14,7 @@ export {
 } from './adapters/node.js';
 export type { FlagsApi } from './api/create-api.js';
 export type { Actor, Authenticate, Authorize, BuiltInAuth, SessionAuth } from './auth/auth.js';
-export type { Action } from './auth/roles.js';
-export { roles, type UserRole } from './auth/roles.js';
+export { roles } from './auth/roles.js';
 export type { DescribeUsers, UserDescription, UserDescriptions, UserId } from './auth/users.js';
 export { createFlagsApi } from './create-flags-api.js';
 export type { FlagsReply } from './messages/reply.js';

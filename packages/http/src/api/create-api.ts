@@ -1,5 +1,6 @@
 import timers from 'node:timers';
 import { type FlagsError, isFlagsError } from '@flags/core';
+import { permissionOf } from '../actions.js';
 import { type Authentication, admitOutsiders } from '../auth/auth.js';
 import type { Cors, HostCheck } from '../auth/origin.js';
 import type { Access } from '../auth/permissions.js';
@@ -79,7 +80,9 @@ export function createApi<Native>({
     if (found) request.onMatch?.(found.route.path, params);
     // Batches simultaneous reads. Other requests wait for their bodies anyway.
     if (found === undefined || found.route.method === 'GET') await turn();
-    const principal = await (found?.route.isOpen ? authenticateOpenly : authenticate)(request, access);
+    const principal = await (found && permissionOf(found.route.action) === undefined
+      ? authenticateOpenly
+      : authenticate)(request, access);
     const endpoint = found && endpoints.get(found.route);
     return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
   }

@@ -9,6 +9,7 @@ import {
   readBesideFlag,
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
+import { headerRulesOf, permissionOf } from '../actions.js';
 import { hideUnreadable, type Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
@@ -31,7 +32,7 @@ import { type BodyRoom, type BodyStay, SHORT_BODY } from './body-room.js';
 import type { ResponseCache } from './caching.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
 import { idOf, keyIn, textIn } from './headers.js';
-import { checkPermission, createBypassCheck, permissionOf, readOrCheck } from './permission.js';
+import { checkPermission, createBypassCheck, readOrCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
 import {
   BYPASS_HEADER,
@@ -46,7 +47,6 @@ import {
   type SdkRoute,
   type SdkServices,
 } from './route.js';
-import { isLogged, isRepeatable, takesBypass } from './writes.js';
 
 /**
  * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a content hash as
@@ -107,7 +107,8 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
   const { source, inputs, services, readBody, gate } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
-  const takesReason = isLogged(route);
+  const { isLogged: takesReason, takesBypass, isRepeatable } = headerRulesOf(route);
+  const permission = permissionOf(route.action);
 
   const queryOf = ({ rawQuery }: FlagsRequest): QueryValues => (rawQuery === '' ? {} : readQuery(rawQuery));
 
@@ -150,7 +151,8 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
       isStillAdmitted: async () =>
         request.isListening?.() !== false &&
         isServing(source) &&
-        principal.isStillAllowed(permissionOf(route), project),
+        permission !== undefined &&
+        principal.isStillAllowed(permission, project),
     };
     const handled = served.engine
       ? await handleChange(await engineRequest(exchange, sdkRequest, served.engine))
@@ -292,10 +294,10 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
 
   /** Resolves to the project of the permission check. Routes for SDKs are about the instance. */
   async function checked({ request, params, principal }: Exchange): Promise<string | null> {
-    if (!engine) return principal.check(permissionOf(route), null).then(() => null);
-    const repeated = route.projectOf && isRepeatable(route) ? keyIn(request) : undefined;
+    if (!engine) return permission === undefined ? null : principal.check(permission, null).then(() => null);
+    const repeated = route.projectOf && isRepeatable ? keyIn(request) : undefined;
     const bypasses = Boolean(headerOf(request, BYPASS_HEADER.toLowerCase()));
-    const isRefused = bypasses && !takesBypass(route);
+    const isRefused = bypasses && !takesBypass;
     const asked = { flags: engine.flags, params, principal, repeated, bypasses: bypasses && !isRefused };
     const project = await checkPermission(route, asked);
     if (isRefused)

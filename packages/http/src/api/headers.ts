@@ -1,7 +1,7 @@
+import { headerRulesOf } from '../actions.js';
 import { invalidInput } from '../messages/errors.js';
 import { type FlagsRequest, headerOf } from '../messages/request.js';
 import { ID_HEADER, type Route } from './route.js';
-import { isRepeatable } from './writes.js';
 
 /** Returns the text in a header, which is percent-encoded, because headers hold ASCII only. */
 export function textIn(request: FlagsRequest, name: string): string | undefined {
@@ -21,7 +21,7 @@ export function textIn(request: FlagsRequest, name: string): string | undefined 
  */
 export function idOf(request: FlagsRequest, route: Route): string | undefined {
   if (headerOf(request, ID_HEADER.toLowerCase()) === undefined) return undefined;
-  if (!isRepeatable(route)) {
+  if (!headerRulesOf(route).isRepeatable) {
     const why = route.action.endsWith('Token') ? ', because the secret of a token is shown only once' : '';
     const message = `${ID_HEADER} is not supported here${why}. Send the request without it`;
     throw invalidInput([{ message, path: '' }]);

@@ -7,18 +7,13 @@ import {
   type PlannedEvent,
 } from '@flags/core';
 import { paced, projectsOf } from '@flags/core/integration';
+import { permissionOf } from '../actions.js';
 import type { Principal } from '../auth/permissions.js';
 import { firstPermittedProject } from '../auth/permissions.js';
-import type { Action } from '../auth/roles.js';
 import { ERROR_KINDS, HttpError } from '../messages/errors.js';
 import type { Route } from './route.js';
 
 type Params = Readonly<Record<string, string>>;
-
-/** Returns the action that `authorize` is asked for. Open routes have none. */
-export function permissionOf({ action, permission }: Pick<Route, 'action' | 'permission'>): Action {
-  return permission ?? (action as Action);
-}
 
 interface PermissionRequest {
   readonly flags: Flags;
@@ -38,10 +33,12 @@ export async function checkPermission(
   route: Route,
   { flags, params, principal, repeated, bypasses }: PermissionRequest,
 ): Promise<string | null> {
-  if (route.permissionBy === 'anyProject') return firstPermittedProject(permissionOf(route), principal, flags);
+  const permission = permissionOf(route.action);
+  if (permission === undefined) return null;
+  if (route.permissionBy === 'anyProject') return firstPermittedProject(permission, principal, flags);
   const project = params.projectId ?? (route.projectOf ? await locate(route.projectOf) : null);
-  if (route.permissionBy === undefined && !route.isOpen) {
-    await principal.check(permissionOf(route), project);
+  if (route.permissionBy === undefined) {
+    await principal.check(permission, project);
     if (bypasses) await principal.check('bypassApproval', project);
   }
   return project;
@@ -83,7 +80,8 @@ export async function readOrCheck(route: Route, principal: Principal, read: () =
     return await read();
   } catch (error) {
     const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
-    if (isAboutBody && route.permissionBy === 'handler') await principal.check(permissionOf(route), null);
+    const permission = permissionOf(route.action);
+    if (isAboutBody && permission && route.permissionBy === 'handler') await principal.check(permission, null);
     throw error;
   }
 }

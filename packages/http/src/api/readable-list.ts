@@ -1,7 +1,7 @@
 import type { Flags, ListPage, PageQuery } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
+import type { Action } from '../actions.js';
 import { createProjectFilter, type ProjectFilter } from '../auth/permissions.js';
-import type { Action } from '../auth/roles.js';
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
 import { example, objectComponent, version } from '../wire/schema.js';

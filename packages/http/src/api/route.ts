@@ -18,9 +18,9 @@ import type {
 } from '@flags/core/integration';
 import { changeRevised } from '@flags/core/integration';
 import type { SegmentRef } from '@flags/core/types';
+import type { ActionName } from '../actions.js';
 import type { AuthMode } from '../auth/auth.js';
 import type { Access, Principal, SdkAccess } from '../auth/permissions.js';
-import type { Action } from '../auth/roles.js';
 import type { FindUsers } from '../auth/users.js';
 import type { CLIENT_SPEC_HEADER } from '../client/document.js';
 import type { Hub } from '../client/hub.js';
@@ -41,29 +41,6 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The documents whose `ETag` has a revision. */
 type Revised = 'flag' | 'project' | 'segment' | 'changeRequest';
 
-/**
- * What a request writes, which decides the headers that it takes.
- *
- * - `visible`: flags, segments and projects, as clients may see them.
- * - `unseen`: those, but nothing that clients see: texts, flags that are new or revived, which are off, and segments without
- *   strategies.
- * - `policy`: which environments need approval.
- * - `members`, `tokens`: who has access.
- * - `request`: a change request, which is made or applied. `decision`: one that is decided or withdrawn.
- * - `unlogged`: usage, applications and consumers.
- * - `nothing`: a read.
- */
-export type Written =
-  | 'visible'
-  | 'unseen'
-  | 'policy'
-  | 'members'
-  | 'tokens'
-  | 'request'
-  | 'decision'
-  | 'unlogged'
-  | 'nothing';
-
 /** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
 export interface Route {
   readonly method: Method;
@@ -74,10 +51,8 @@ export interface Route {
   readonly path: string;
   /** The part of the API, which determines the accepted token kinds. It follows from the path. */
   readonly access: Access;
-  /** The unique name of the operation. Unless `permission` is present, it is the action that `authorize` is asked for. */
-  readonly action: string;
-  /** The action that `authorize` is asked for, where several routes share one. */
-  readonly permission?: Action;
+  /** The unique name of the operation. Its row in `ACTIONS` has the permission, and what the request writes. */
+  readonly action: ActionName;
   readonly summary: string;
   readonly query?: readonly QueryParameter[];
   /**
@@ -98,10 +73,6 @@ export interface Route {
   readonly errors?: readonly ErrorCode[];
   /** Error codes that would follow from the other members, but cannot occur. */
   readonly never?: readonly ErrorCode[];
-  /** The request may be repeated with the id in `Idempotency-Key`, and then counts once. */
-  readonly takesBatchId?: true;
-  /** What the request writes. Default: what its action writes; a `GET` writes nothing. */
-  readonly writes?: Written;
   /** The document that the request changes. The reply has the `ETag` that a GET of it would have. */
   readonly changes?: Revised;
   /**
@@ -131,11 +102,6 @@ export interface Route {
    * as null. The operation repeats the refusal after the permission check.
    */
   projectOf?(flags: Flags, params: Readonly<Record<string, string>>): Promise<string | null>;
-  /**
-   * Also answers callers that authentication refuses, and asks `authorize` for nothing. The handler distinguishes callers by
-   * `principal.isOutsider`.
-   */
-  readonly isOpen?: true;
   /**
    * How the permission check finds its project if neither the path nor `projectOf` names it.
    *
@@ -186,18 +152,6 @@ export interface RouteBody {
   readonly checkedBy: 'core' | 'router';
 }
 
-/** The API as its session endpoint describes it. */
-export interface AdminFacts {
-  readonly auth: AuthMode;
-  readonly actions: readonly AdminAction[];
-}
-
-/** An action of the admin API. Requests for actions of the instance name no project. */
-export interface AdminAction {
-  readonly action: Action;
-  readonly isOfInstance: boolean;
-}
-
 /** The input of a client. */
 export interface SentContent {
   readonly query: QueryValues;
@@ -216,8 +170,8 @@ export interface SdkServices {
 
 /** The parts of the API that handlers share. */
 export interface RouteServices extends SdkServices {
-  /** How requests authenticate, and the actions of the admin API. */
-  readonly admin: AdminFacts;
+  /** How requests authenticate. */
+  readonly auth: AuthMode;
   readonly openApi: () => object;
   readonly eventHub: EventHub;
 }
@@ -341,11 +295,6 @@ type Row<Path extends string> = Omit<Route, 'method' | 'path' | 'access' | 'acti
   handle(request: RouteRequest<ParameterOf<Path>, RefOf<ParameterOf<Path>>>): Handled;
 };
 
-/** Required for a route whose name is not an action. */
-type Permitted<Name extends string> = Name extends Action
-  ? unknown
-  : { readonly permission: Action } | { readonly isOpen: true };
-
 /** The path parameter that names a document. */
 const PARAMETERS: Readonly<Record<Revised, string>> = {
   flag: '/:featureName',
@@ -364,7 +313,6 @@ type SdkPath =
 
 type SdkRow<Path extends string> = Pick<
   Row<Path>,
-  | 'permission'
   | 'summary'
   | 'query'
   | 'status'
@@ -376,26 +324,25 @@ type SdkRow<Path extends string> = Pick<
   | 'conditional'
   | 'vary'
   | 'isSecret'
-  | 'takesBatchId'
 > & { handle(request: SdkRequest<ParameterOf<Path>>): Handled };
 
 /** Returns the route of a row for SDKs. */
-export function sdkRoute<const Path extends SdkPath, const Name extends string>(
+export function sdkRoute<const Path extends SdkPath>(
   method: Method,
   path: Path,
-  action: Name,
-  row: SdkRow<Path> & Permitted<Name>,
+  action: ActionName,
+  row: SdkRow<Path>,
 ): SdkRoute {
   // The path says that the access is not `admin`, and the row that its handler needs no engine.
-  return route(method, path, action, row as unknown as Row<Path> & Permitted<Name>) as SdkRoute;
+  return route(method, path, action, row as unknown as Row<Path>) as SdkRoute;
 }
 
 /** Returns the route of a row, with its defaults. Infers the handler's parameters and reference from the path. */
-export function route<const Path extends string, const Name extends string>(
+export function route<const Path extends string>(
   method: Method,
   path: Path,
-  action: Name,
-  { body, ...row }: Row<Path> & Permitted<Name>,
+  action: ActionName,
+  { body, ...row }: Row<Path>,
 ): Route {
   const [, part, family] = path.split('/');
   const ifMatch = row.changes && path.includes(PARAMETERS[row.changes]) && row.changes;

@@ -1,12 +1,12 @@
 import type { Token, TokenKind } from '@flags/core';
 import { isApiToken, readPersonId } from '@flags/core/integration';
 import type { Person } from '@flags/core/types';
+import { type Action, isOfPeople } from '../actions.js';
 import { HostFault, HttpError, InvalidActor } from '../messages/errors.js';
 import { type FlagsRequest, headerOf } from '../messages/request.js';
 import type { FlagsSource, StreamTickets } from '../source.js';
 import { createOriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
-import { type Action, OF_PEOPLE } from './roles.js';
 
 /** Returns the token kinds that this part of the API accepts. */
 export function kindsFor(access: Access): readonly TokenKind[] {
@@ -160,7 +160,7 @@ export function createAuthentication<A extends Actor, Native>(
   const authorize = options.authorize as Authorize<Actor> | undefined;
 
   async function check(actor: Actor, action: Action, project: string | null): Promise<void> {
-    if (OF_PEOPLE.has(action)) assertPerson(actor, action);
+    if (isOfPeople(action)) assertPerson(actor, action);
     if (!authorize || (await callHost(() => authorize(actor, action, project))) === true) return;
     // The message omits the project: the caller may not see which project owns a flag or segment.
     throw new HttpError('forbidden', `${actor.name} may not ${action} here. Ask for the permission.`);

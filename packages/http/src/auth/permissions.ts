@@ -1,7 +1,7 @@
 import { type ErrorDetail, type Flags, FlagsError, isFlagsError, paginate, type Token } from '@flags/core';
 import { memoizeAsync } from '@flags/core/integration';
+import type { Action } from '../actions.js';
 import { HttpError } from '../messages/errors.js';
-import type { Action } from './roles.js';
 
 /** A part of the API. `ofrep` accepts the tokens of `client` and `frontend`. */
 export type Access = 'admin' | SdkAccess;

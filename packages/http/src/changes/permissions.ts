@@ -8,10 +8,10 @@ import {
   projectsOf,
   REQUEST_OPERATIONS,
 } from '@flags/core/integration';
+import { type Action, permissionOfOperation } from '../actions.js';
 import { projectIn } from '../api/body.js';
 import { projectsCreatedBy, projectsOfDocument, projectsOfEvent } from '../api/permission.js';
 import type { RouteRequest } from '../api/route.js';
-import type { Action } from '../auth/roles.js';
 import { ERROR_KINDS, invalidInput } from '../messages/errors.js';
 import { unchecked } from '../messages/request.js';
 
@@ -105,7 +105,7 @@ export async function askForChanges(
     for (const project of await projectsNamedBy(change, flags)) {
       await ask(action, project);
       if (read) await ask(read, project);
-      if (isOperation(change.op) && !isDryRun) await ask(actionOf(change.op), project);
+      if (isOperation(change.op) && !isDryRun) await ask(permissionOfOperation(change.op), project);
     }
   }
   const issues = given.flatMap((one, index) => findReferenceIssues(Object(one), `/changes/${index}/ref/project`));
@@ -201,35 +201,8 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
   }
 }
 
-/** The operations whose action has another name. */
-type RenamedOperation = Exclude<OperationName, Action>;
-
-const RENAMED: Readonly<Record<RenamedOperation, Action>> = {
-  changeLabels: 'updateFlag',
-  orderStrategies: 'updateStrategy',
-  updateToken: 'rotateToken',
-  startRollout: 'changeRollout',
-  pauseRollout: 'changeRollout',
-  resumeRollout: 'changeRollout',
-  advanceRollout: 'changeRollout',
-  stopRollout: 'changeRollout',
-  setApprovalPolicy: 'changeApprovalPolicy',
-  undoChangeSet: 'undoChange',
-};
-
-/** The decisions about a change request, which prepare no document. */
-const DECISIONS: Readonly<Record<string, Action>> = {
-  approveChangeRequest: 'decideChangeRequest',
-  rejectChangeRequest: 'decideChangeRequest',
-};
-
-/** Returns the action of an operation: that of its name, unless several share one. */
-function actionOf(op: OperationName): Action {
-  return op in RENAMED ? RENAMED[op as RenamedOperation] : (op as Action);
-}
-
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
-  if (op !== undefined) return [DECISIONS[op] ?? actionOf(op as OperationName)];
+  if (op !== undefined) return [permissionOfOperation(op)];
   const action = describeEvent(type).action as Action | undefined;
   if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];

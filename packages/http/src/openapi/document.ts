@@ -1,5 +1,6 @@
 import { TOKEN_KINDS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { permissionOf } from '../actions.js';
 import type { Method, Route, RouteBody, RouteGroup } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
 import { kindsFor } from '../auth/auth.js';
@@ -122,9 +123,9 @@ function componentName(key: string): string {
 }
 
 /** An empty requirement beside the others says that authentication is optional. */
-function securityFor({ access, isOpen }: Route, auth: AuthMode): readonly object[] {
+function securityFor({ access, action }: Route, auth: AuthMode): readonly object[] {
   const requirements = securityOf(access, auth);
-  return isOpen && requirements.length > 0 ? [...requirements, {}] : requirements;
+  return permissionOf(action) === undefined && requirements.length > 0 ? [...requirements, {}] : requirements;
 }
 
 const TOKENS: Readonly<Record<string, object>> = Object.fromEntries(

@@ -1,8 +1,8 @@
 import { type ErrorCode, type FlagsSettings, LIMITS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { ACTIONS, headerRulesOf } from '../actions.js';
 import { queryParametersOf } from '../api/query.js';
 import { BYPASS_HEADER, ID_HEADER, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';
-import { isLogged, isRepeatable, takesBypass } from '../api/writes.js';
 import type { AuthMode } from '../auth/auth.js';
 import { positiveInteger, schemaFrom } from '../wire/schema.js';
 
@@ -78,6 +78,7 @@ const CLIENT_SPEC =
 
 function headersOf(route: Route): readonly object[] {
   const { method, ifMatch, media, conditional, vary } = route;
+  const { isLogged, takesBypass, isRepeatable } = headerRulesOf(route);
   if (media === 'text/event-stream')
     return [header('Last-Event-ID', 'The id of the last received event. The stream resumes after it.')];
   if (method === 'GET' || conditional) {
@@ -97,10 +98,10 @@ function headersOf(route: Route): readonly object[] {
   );
   return [
     ...(ifMatch === undefined ? [] : [tag]),
-    ...(isLogged(route) ? [reason] : []),
-    ...(takesBypass(route) ? [BYPASS_PARAMETER] : []),
-    ...(isRepeatable(route) ? [ID_PARAMETER] : []),
-    ...(route.takesBatchId ? [BATCH_ID_PARAMETER] : []),
+    ...(isLogged ? [reason] : []),
+    ...(takesBypass ? [BYPASS_PARAMETER] : []),
+    ...(isRepeatable ? [ID_PARAMETER] : []),
+    ...('takesBatchId' in ACTIONS[route.action] ? [BATCH_ID_PARAMETER] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { headerRulesOf, permissionOf, writtenBy } from '../actions.js';
 import { type Route, TOO_LARGE } from '../api/route.js';
-import { isRepeatable, mayNeedApproval } from '../api/writes.js';
 import type { AuthMode } from '../auth/auth.js';
 import { ERROR_KINDS, type HttpErrorCode } from '../messages/errors.js';
 import { DEPTH_HEADER } from '../source.js';
@@ -60,9 +60,16 @@ function statusOf(code: PossibleCode): number {
   return ERROR_KINDS[code].status;
 }
 
+/** Whether the change of a route may need approval, by its document. Other routes declare the error in their rows. */
+export function mayNeedApproval({ action, changes, never = [] }: Route): boolean {
+  const isSeen = (changes === 'flag' || changes === 'segment') && writtenBy(action) === 'visible';
+  return isSeen && !never.includes('approval_required');
+}
+
 /** Returns the codes that follow from the other members of a row, so that the row does not list them. */
 function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
-  const { method, path, access, body, query, paged, changes, ifMatch, heavy, waits, isOpen } = route;
+  const { method, path, access, body, query, paged, changes, ifMatch, heavy, waits } = route;
+  const isOpen = permissionOf(route.action) === undefined;
   const names = pathNamesOf(path);
   const isWrite = method !== 'GET';
   return [
@@ -78,7 +85,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(mayNeedApproval(route) ? (['approval_required'] as const) : []),
     ...(ifMatch ? (['revision_mismatch'] as const) : []),
     ...(isWrite ? (['too_much_contention', 'outcome_unknown'] as const) : []),
-    ...(isRepeatable(route) ? (['id_taken'] as const) : []),
+    ...(headerRulesOf(route).isRepeatable ? (['id_taken'] as const) : []),
     ...(body || (heavy && !waits) ? (['overloaded'] as const) : []),
     'storage_busy',
     'storage_unavailable',

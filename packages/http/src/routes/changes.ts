@@ -120,7 +120,6 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${CHANGES}/plan`, 'planChanges', {
-    permission: 'previewChanges',
     permissionBy: 'handler',
     summary: 'Plan changes: return the documents before and after, and the events, without a commit',
     body: { schema: BODIES.plan, checkedBy: 'core' },
@@ -199,7 +198,6 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${CHANGE}/undo/plan`, 'planUndo', {
-    permission: 'previewChanges',
     permissionBy: 'anyProject',
     summary: 'Plan an undo: return the documents before and after, and the events, without a commit',
     reply: planSchema,
@@ -212,7 +210,6 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${CHANGE}/undo/preview`, 'previewUndo', {
-    permission: 'previewChanges',
     permissionBy: 'anyProject',
     summary: 'Preview an undo: evaluate up to 1,000 contexts before and after it, without a commit',
     body: { schema: BODIES.previewUndo },
@@ -327,7 +324,6 @@ function flagOf({ events, revisions }: ChangeSet): { readonly flag?: string; rea
 
 /** The common members of all history routes. */
 const HISTORY = {
-  permission: 'listHistory',
   query: PAGE,
   paged: 'always',
   heavy: 'read',

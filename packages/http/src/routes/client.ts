@@ -208,7 +208,6 @@ export const clientReportRoutes: readonly SdkRoute[] = [
     summary: 'Report the registrations and metrics that a proxy has collected from its clients',
     body: { schema: bulkSchema },
     status: 202,
-    takesBatchId: true,
     async handle(request) {
       const bulk = unchecked<WireBulk>(request.body);
       const reported = { registrations: registrationsFromWire(bulk), reports: reportsFromWire(bulk) };

@@ -1,5 +1,6 @@
 import type { FlagsEvent } from '@flags/core';
 import { type InputSchemas, type JsonSchema, paced, type WireEventQuery } from '@flags/core/integration';
+import type { Action } from '../actions.js';
 import { inputParameters, parameter, textsOfPage } from '../api/query.js';
 import {
   type QueryParameter,
@@ -10,7 +11,6 @@ import {
   route,
 } from '../api/route.js';
 import { isPermitted } from '../auth/permissions.js';
-import type { Action } from '../auth/roles.js';
 import { describeActors } from '../auth/users.js';
 import { eventFilterFor, projectsOfSetIn, subjectsOf } from '../events/event-filter.js';
 import { jsonTexts } from '../messages/json.js';
@@ -66,7 +66,6 @@ export const eventRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${EVENTS}/search`, 'searchEvents', {
-    permission: 'listEvents',
     summary: 'Search the events by the filters and text in the body, newest first; for tools of 4.x',
     body: { schema: eventSearchInput },
     reply: eventListSchema,
@@ -75,7 +74,6 @@ export const eventRoutes: readonly Route[] = [
     handle: searchEvents,
   }),
   route('GET', '/api/admin/event-stream', 'streamEvents', {
-    permission: 'listEvents',
     permissionBy: 'anyProject',
     summary: 'Stream new events, or all events after `Last-Event-ID`, as server-sent events',
     reply: eventStreamSchema,

@@ -131,7 +131,6 @@ export async function listReadable(query: FlagQuery, { flags, principal }: Pick<
 
 export const featureRoutes: readonly Route[] = [
   route('GET', FEATURES, 'searchFlags', {
-    permission: 'listFlags',
     summary: 'Search the flags of all projects that the caller may read',
     query: FILTERS,
     paged: 'optional',
@@ -150,9 +149,7 @@ export const featureRoutes: readonly Route[] = [
       }),
   }),
   route('POST', `${FEATURES}/validate`, 'validateFlagName', {
-    permission: 'createFlag',
     permissionBy: 'anyProject',
-    writes: 'nothing',
     summary: 'Validate the name of a new flag, and check that no flag has it',
     body: { schema: ({ clone }) => clone },
     errors: ['flag_exists'],

@@ -108,14 +108,12 @@ async function readEnvironment(flags: Flags, ref: EnvironmentRef) {
 
 export const environmentRoutes: readonly Route[] = [
   route('GET', '/api/admin/environments', 'listEnvironments', {
-    permission: 'listFlags',
     permissionBy: 'anyProject',
     summary: 'List the environments of the instance, in the configured order',
     reply: objectComponent('EnvironmentList', { version, environments: listOf(environmentSchema) }),
     handle: async ({ flags }) => ({ body: environmentListToWire(flags.settings) }),
   }),
   route('GET', ENVIRONMENT, 'getFlagEnvironment', {
-    permission: 'getFlag',
     summary: 'Get the configuration of a flag in one environment',
     reply: flagInEnvironmentSchema,
     async handle({ flags, ref }) {
@@ -138,7 +136,6 @@ export const environmentRoutes: readonly Route[] = [
 
 export const strategyRoutes: readonly Route[] = [
   route('GET', STRATEGIES, 'listStrategies', {
-    permission: 'getFlag',
     summary: 'List the strategies of a flag in one environment, in evaluation order',
     reply: component('StrategyList', listOf(strategySchema)),
     async handle({ flags, ref }) {
@@ -147,7 +144,6 @@ export const strategyRoutes: readonly Route[] = [
     },
   }),
   route('GET', STRATEGY, 'getStrategy', {
-    permission: 'getFlag',
     summary: 'Get a strategy',
     reply: strategySchema,
     async handle({ flags, ref }) {
@@ -159,7 +155,6 @@ export const strategyRoutes: readonly Route[] = [
     },
   }),
   route('POST', STRATEGY_ORDER, 'orderStrategies', {
-    permission: 'updateStrategy',
     summary: 'Set the evaluation order of strategies; strategies that are not named keep theirs',
     body: 'strategyOrder',
     changes: 'flag',
@@ -213,7 +208,6 @@ export const strategyRoutes: readonly Route[] = [
 
 export const variantRoutes: readonly Route[] = [
   route('GET', ENVIRONMENT_VARIANTS, 'listVariants', {
-    permission: 'getFlag',
     summary: 'Get the variants of a flag, which are the same in every environment',
     reply: objectComponent('VariantList', { version: textVersion, variants: listOf(variantSchema) }),
     async handle({ flags, ref }) {

@@ -183,7 +183,6 @@ export const metricsRoutes: readonly Route[] = [
     handle: ({ flags, params }) => flags.deleteApplication({ application: params.appName }),
   }),
   route('DELETE', APPLICATIONS, 'deleteNamedApplication', {
-    permission: 'deleteApplication',
     summary: 'Delete the record of an application whose name cannot stand in a path: `.` or `..`',
     query: [parameter('appName', 'The name of the application.')],
     errors: ['application_not_found'],

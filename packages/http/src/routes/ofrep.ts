@@ -212,8 +212,6 @@ export const ofrepRoutes: readonly SdkRoute[] = [
     },
   }),
   sdkRoute('GET', OFREP_STREAM, 'streamRefetches', {
-    // A page that may evaluate flags may hear that they have changed: it would otherwise try again every second.
-    permission: 'resolveFlags',
     summary: 'Stream events after which OpenFeature in a browser evaluates all flags again, as server-sent events',
     query: [
       parameter(TICKET_PARAMETER, 'In place of a token. Part of the address that a bulk evaluation names.'),

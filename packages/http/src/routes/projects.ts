@@ -101,7 +101,6 @@ export const projectRoutes: readonly Route[] = [
     handle: async ({ flags, ref }) => revised(await flags.getProject(ref), projectOverviewToWire),
   }),
   route('GET', `${PROJECT}/health-report`, 'getProjectHealth', {
-    permission: 'getProject',
     summary: 'Get a project and its numbers of stale, potentially stale and active flags',
     caching: { by: 'projects', keeps: true },
     heavy: 'read',

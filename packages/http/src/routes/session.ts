@@ -1,10 +1,9 @@
 import { acceptsTimes, BUILT_IN_STRATEGIES, type BuiltInStrategy, type JsonSchema } from '@flags/core/integration';
-import { permissionOf } from '../api/permission.js';
+import { type Action, PERMISSION_ROWS } from '../actions.js';
 import { parameter } from '../api/query.js';
-import { type AdminAction, type Route, route } from '../api/route.js';
+import { type Route, route } from '../api/route.js';
 import type { Principal } from '../auth/permissions.js';
 import { isPermitted } from '../auth/permissions.js';
-import type { Action } from '../auth/roles.js';
 import {
   boolean,
   component,
@@ -67,21 +66,6 @@ const sessionSchema = objectComponent(
 /** The version of this package. The package cannot read its `package.json`, because it runs as ESM and CommonJS. */
 export const VERSION = '0.3.0';
 
-/** Returns the actions that callers of the admin API need permission for. */
-export function adminActionsOf(routes: readonly Route[]): readonly AdminAction[] {
-  const asked = routes.filter(({ access, isOpen }) => access === 'admin' && !isOpen);
-  const actions = new Map(asked.map((row) => [permissionOf(row), isOfInstance(row)]));
-  const withoutRoute = WITHOUT_ROUTE.map((action) => ({ action, isOfInstance: false }));
-  return [...[...actions].map(([action, isOfInstance]) => ({ action, isOfInstance })), ...withoutRoute];
-}
-
-/** Permissions that strategies and change sets need. */
-const WITHOUT_ROUTE: readonly Action[] = ['useSegment', 'configureEnvironment', 'moveFlag', 'bypassApproval'];
-
-function isOfInstance({ path, projectOf, permissionBy }: Route): boolean {
-  return !path.includes(':projectId') && projectOf === undefined && permissionBy === undefined;
-}
-
 const openApiDocumentSchema = component('OpenApiDocument', {
   type: 'object',
   properties: { openapi: example('3.1.0'), info: { type: 'object' }, paths: { type: 'object' } },
@@ -91,7 +75,6 @@ const openApiDocumentSchema = component('OpenApiDocument', {
 export const sessionRoutes: readonly Route[] = [
   route('GET', '/api/admin/session', 'getSession', {
     summary: 'Get the caller, its permissions and the settings that an admin page needs; never 401',
-    isOpen: true,
     query: [
       parameter('project', 'The project whose permitted actions the response lists.', {
         type: 'string',
@@ -101,7 +84,7 @@ export const sessionRoutes: readonly Route[] = [
     ],
     reply: sessionSchema,
     async handle({ flags, principal, services, query }) {
-      const { auth, actions } = services.admin;
+      const { auth } = services;
       const everybody = { version: VERSION, auth };
       if (principal.isOutsider) return { body: everybody };
       const { environments, environment, flagTypes, roles, strategies } = flags.settings;
@@ -116,7 +99,7 @@ export const sessionRoutes: readonly Route[] = [
         acceptsTimes: await acceptsTimes(flags),
       };
       if (typeof query.project !== 'string') return { body: shown };
-      return { body: { ...shown, actions: await allowedActions(principal, actions, query.project) } };
+      return { body: { ...shown, actions: await allowedActions(principal, query.project) } };
     },
   }),
 ];
@@ -126,16 +109,12 @@ function ownStrategy(name: string): BuiltInStrategy {
   return { name, description: '', parameters: [] };
 }
 
-/** Checks every action with the project that its request would have: null for actions of the instance. */
-async function allowedActions(
-  principal: Principal,
-  actions: readonly AdminAction[],
-  project: string,
-): Promise<readonly Action[]> {
+/** Checks every action of the admin API, with null in place of the project for those of the instance. */
+async function allowedActions(principal: Principal, project: string): Promise<readonly Action[]> {
   const allowed = await Promise.all(
-    actions.map(async ({ action, isOfInstance }) => {
-      const isAllowed = await isPermitted(principal, action, isOfInstance ? null : project);
-      return isAllowed ? [action] : [];
+    PERMISSION_ROWS.map(async ([action, { by, of }]) => {
+      if (by === 'sdk') return [];
+      return (await isPermitted(principal, action, of === 'instance' ? null : project)) ? [action] : [];
     }),
   );
   return allowed.flat();

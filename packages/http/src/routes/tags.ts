@@ -72,7 +72,6 @@ function* labelsOfAll(flags: readonly FlagOverview[]): Generator<string> {
 
 export const tagRoutes: readonly Route[] = [
   route('GET', '/api/admin/tags', 'listTags', {
-    permission: 'listFlags',
     permissionBy: 'handler',
     summary: 'List the tags of all flags that the caller may read, ordered by flag',
     caching: { by: 'flags' },
@@ -85,7 +84,6 @@ export const tagRoutes: readonly Route[] = [
     },
   }),
   route('GET', '/api/admin/tag-types', 'listTagTypes', {
-    permission: 'listFlags',
     permissionBy: 'anyProject',
     summary: 'List the tag types; `simple` is the only one',
     reply: objectComponent('TagTypeList', { version, tagTypes: listOf(tagTypeSchema) }),
@@ -94,14 +92,12 @@ export const tagRoutes: readonly Route[] = [
     }),
   }),
   route('GET', TAGS, 'listFlagTags', {
-    permission: 'getFlag',
     summary: 'List the tags of a flag',
     reply: tagListSchema,
     projectOf: projectOfFlag,
     handle: async ({ flags, ref }) => revised(await flags.getFlag(ref), tagListToWire),
   }),
   route('POST', TAGS, 'addFlagTag', {
-    permission: 'updateFlag',
     summary: 'Add a tag to a flag; does nothing if the flag has it',
     changes: 'flag',
     body: { schema: tagInput },
@@ -115,7 +111,6 @@ export const tagRoutes: readonly Route[] = [
     },
   }),
   route('PUT', TAGS, 'updateFlagTags', {
-    permission: 'updateFlag',
     summary: 'Add tags to a flag and remove others in one change',
     changes: 'flag',
     body: { schema: tagChangesInput },
@@ -129,7 +124,6 @@ export const tagRoutes: readonly Route[] = [
     },
   }),
   route('DELETE', `${TAGS}/:type/:value`, 'removeFlagTag', {
-    permission: 'updateFlag',
     summary: 'Remove a tag from a flag; does nothing if the flag does not have it',
     changes: 'flag',
     projectOf: projectOfFlag,

@@ -144,8 +144,6 @@ export const tokenRoutes: readonly Route[] = [
     },
   }),
   route('PUT', TOKEN, 'updateToken', {
-    // A caller who may rotate a token can already delete it, and create another one with any expiry.
-    permission: 'rotateToken',
     summary: 'Change when an API token expires',
     body: 'tokenChanges',
     never: TOO_LARGE,

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type Constraint, type Flags, FlagsError, type FlagsSchema, type StrategyRef } from '@flags/core';
 import { type InputSchemas, type JsonSchema, STRATEGIES, type StrategyRow } from '@flags/core/integration';
 import type { FlagType } from '@flags/core/types';
+import type { Action } from '../actions.js';
 import { parameter } from '../api/query.js';
 import { type Route, type RouteBody, route } from '../api/route.js';
 import { isPermitted } from '../auth/permissions.js';
-import type { Action } from '../auth/roles.js';
 import { patchStrategy } from '../changes/patches.js';
 import { askingForSegments } from '../changes/permissions.js';
 import { unchecked } from '../messages/request.js';
@@ -33,7 +33,7 @@ import { PROJECT, SEGMENTS } from './paths.js';
  */
 
 /** Any caller that may read the flags of a project may read what describes them. */
-const READABLE = { permission: 'listFlags', permissionBy: 'anyProject' } as const;
+const READABLE = { permissionBy: 'anyProject' } as const;
 
 const flagTypeSchema = objectComponent('FeatureType', {
   id: example('release'),
@@ -296,9 +296,7 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${SEGMENTS}/validate`, 'validateSegmentName', {
-    permission: 'createSegment',
     permissionBy: 'anyProject',
-    writes: 'nothing',
     summary: 'Validate the name of a new segment, and check that no segment has it; for tools of 4.x',
     body: { schema: nameInput },
     errors: ['segment_exists'],
@@ -308,7 +306,6 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route('POST', '/api/admin/constraints/validate', 'validateConstraint', {
-    permission: 'previewChanges',
     permissionBy: 'anyProject',
     summary: 'Validate a constraint; for tools of 4.x',
     body: { schema: ({ constraint }) => constraint },
@@ -319,7 +316,6 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${SEGMENTS}/strategies`, 'setStrategySegments', {
-    permission: 'updateStrategy',
     permissionBy: 'handler',
     summary: 'Replace the segments that a strategy uses; for tools of 4.x',
     body: { schema: strategySegmentsInput },
@@ -343,7 +339,6 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${PROJECT}/stale`, 'setStaleFlags', {
-    permission: 'updateFlag',
     summary: 'Mark flags of a project as stale or not stale in one commit; for tools of 4.x',
     body: { schema: staleBody },
     status: 202,

@@ -4,13 +4,13 @@ import express, { type Request } from 'express';
 import request from 'supertest';
 import * as adapter from '../../../express/src/index.js';
 import { type Action, createFlagsRouter, isApiToken, roles, type UserRole } from '../../../express/src/index.js';
-import { LEAST_ROLE } from '../../src/auth/roles.js';
+import { PERMISSION_ROWS, permissionOf, writtenBy } from '../../src/actions.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { codeBlocks, read, tableAfter } from '../docs/documents.js';
 import { runProgram } from '../docs/run-module.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
-const ACTIONS = Object.keys(LEAST_ROLE) as readonly Action[];
+const ACTIONS = PERMISSION_ROWS.map(([action]) => action);
 const TOKENS = '/api/admin/api-tokens';
 const CHANGES = '/api/admin/changes';
 const MEMBER = 98_765_432;
@@ -112,12 +112,37 @@ describe('roles', () => {
         }
       }
     }
-    expect(Object.fromEntries(documented)).toEqual(LEAST_ROLE);
+    expect(Object.fromEntries(documented)).toEqual(
+      Object.fromEntries(PERMISSION_ROWS.map(([action, { role }]) => [action, role])),
+    );
   });
 
-  it('have an action for every route', () => {
-    const asked = ROUTES.filter(({ isOpen }) => !isOpen).map(({ action, permission }) => permission ?? action);
-    expect(asked.filter((action) => !roles.admin(action as Action))).toEqual([]);
+  it('have an action for every route, and a route or a part of a change for every action', () => {
+    const asked = ROUTES.flatMap(({ action }) => permissionOf(action) ?? []);
+    expect(asked.filter((action) => !roles.admin(action))).toEqual([]);
+    for (const [action, { by }] of PERMISSION_ROWS) {
+      const accesses = new Set(
+        ROUTES.filter((route) => permissionOf(route.action) === action).map(({ access }) => access),
+      );
+      expect([action, accesses.size > 0, accesses.has('admin')]).toEqual([action, by !== 'change', by === undefined]);
+    }
+  });
+
+  it('name the actions of the instance, whose requests name no project', () => {
+    const named = ROUTES.filter(({ access }) => access === 'admin').flatMap((route) => {
+      const { path, projectOf, permissionBy } = route;
+      const isOfInstance = !path.includes(':projectId') && projectOf === undefined && permissionBy === undefined;
+      const permission = permissionOf(route.action);
+      return isOfInstance && permission ? [permission] : [];
+    });
+    const rows = PERMISSION_ROWS.filter(([, { of }]) => of === 'instance').map(([action]) => action);
+    // A stream of events shows those of the projects that the caller may read, so it has a project.
+    expect(new Set(named.filter((action) => action !== 'listEvents'))).toEqual(new Set(rows));
+  });
+
+  it('let no GET write', () => {
+    const written = ROUTES.filter(({ method }) => method === 'GET').map(({ action }) => writtenBy(action));
+    expect(new Set(written)).toEqual(new Set(['nothing']));
   });
 
   it('include the lower roles, and refuse unknown actions', () => {

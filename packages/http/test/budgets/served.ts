@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createFlagsRouter } from '../../../express/src/create-router.js';
+import type { Action } from '../../src/actions.js';
 import type { Actor } from '../../src/auth/auth.js';
-import { type Action, roles } from '../../src/auth/roles.js';
+import { roles } from '../../src/auth/roles.js';
 import { STRANGER, USER_HEADER } from './definitions.js';
 import { createProbe } from './probe.js';
 

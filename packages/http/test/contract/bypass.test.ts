@@ -1,7 +1,7 @@
 import { MEMORY } from '../../../core/test/storage-kinds.js';
+import { headerRulesOf } from '../../src/actions.js';
 import { toFetchHandler } from '../../src/adapters/fetch.js';
 import type { Method } from '../../src/api/route.js';
-import { takesBypass } from '../../src/api/writes.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
 import { ADMIN_ROUTES } from '../../src/routes/all-routes.js';
 import { type Adapter, USER_HEADER } from './adapters.js';
@@ -34,8 +34,8 @@ const ROWS = ADMIN_ROUTES.flatMap((route) => {
   // An event stream does not end.
   return row && route.media === undefined ? [[route.action, route, row] as const] : [];
 });
-const BYPASSING = ROWS.filter(([, route]) => takesBypass(route));
-const OTHERS = ROWS.filter(([, route]) => !takesBypass(route));
+const BYPASSING = ROWS.filter(([, route]) => headerRulesOf(route).takesBypass);
+const OTHERS = ROWS.filter(([, route]) => !headerRulesOf(route).takesBypass);
 
 describe('the header X-Bypass-Approval', () => {
   let host: ContractHost;

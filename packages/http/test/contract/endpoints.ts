@@ -1,3 +1,5 @@
+import type { ActionName } from '../../src/actions.js';
+
 /** The contract's table of endpoints, copied exactly. */
 export const ENDPOINTS = {
   1: ['GET', '/api/admin/projects/:projectId', 'getProject'],
@@ -41,13 +43,13 @@ export const ENDPOINTS = {
   23: ['GET', '/api/admin/metrics/applications', 'listApplications'],
   24: ['GET', '/api/admin/metrics/applications/:appName', 'getApplication'],
   25: ['GET', '/api/admin/metrics/seen-apps', 'listApplicationsByFlag'],
-} as const satisfies Readonly<Record<number, readonly [string, string, string]>>;
+} as const satisfies Readonly<Record<number, readonly [string, string, ActionName]>>;
 
 export type EndpointNumber = keyof typeof ENDPOINTS;
 
 /** One of the contract's endpoints by its number, or another route by its action. */
-export type Endpoint = EndpointNumber | string;
+export type Endpoint = EndpointNumber | ActionName;
 
-export function actionOf(endpoint: Endpoint): string {
+export function actionOf(endpoint: Endpoint): ActionName {
   return typeof endpoint === 'number' ? ENDPOINTS[endpoint][2] : endpoint;
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { extent } from '../../../../test/extent.js';
 import { MEMORY, SQLITE } from '../../../core/test/storage-kinds.js';
+import { headerRulesOf } from '../../src/actions.js';
 import { ID_HEADER } from '../../src/api/route.js';
-import { isRepeatable } from '../../src/api/writes.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { FETCH_ADAPTER } from './adapters.js';
 import { startContractHost } from './contract-host.js';
@@ -14,7 +14,7 @@ import { WRITTEN_ROWS } from './rows/all-rows.js';
 import { send } from './send.js';
 import { CHECKOUT } from './states.js';
 
-const ACTIONS = ROUTES.filter(isRepeatable).map(({ action }) => action);
+const ACTIONS = ROUTES.filter((route) => headerRulesOf(route).isRepeatable).map(({ action }) => action);
 
 const ROWS = WRITTEN_ROWS.filter(
   ({ endpoint, expect }) => ACTIONS.includes(actionOf(endpoint)) && !expect.code && !expect.unchanged,

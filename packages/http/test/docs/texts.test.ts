@@ -26,7 +26,7 @@ import { until } from '../../../../test/until.js';
 import { Administration } from '../../../core/src/administration.js';
 import { operationOf, REQUEST_OPERATIONS } from '../../../core/src/changesets/operations.js';
 import { createFlagsRouter } from '../../../express/src/index.js';
-import { permissionOf } from '../../src/api/permission.js';
+import { permissionOf } from '../../src/actions.js';
 import type { Route } from '../../src/api/route.js';
 import { patchFlag, patchStrategy } from '../../src/changes/patches.js';
 import { ERROR_KINDS } from '../../src/messages/errors.js';
@@ -272,7 +272,8 @@ describe('the documents', () => {
 
 /** The action that `authorize` is asked for. */
 function shownAction(route: Route): string {
-  return route.isOpen ? '–' : `\`${permissionOf(route)}\``;
+  const permission = permissionOf(route.action);
+  return permission === undefined ? '–' : `\`${permission}\``;
 }
 
 describe('the reference tables in docs', () => {

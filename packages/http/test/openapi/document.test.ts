@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { extent } from '../../../../test/extent.js';
-import { isLogged, isRepeatable, takesBypass } from '../../src/api/writes.js';
+import { ACTIONS, headerRulesOf } from '../../src/actions.js';
 import { ERROR_KINDS } from '../../src/messages/errors.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';
@@ -50,9 +50,9 @@ describe('the OpenAPI document', () => {
       const reading = media === undefined ? ['If-None-Match'] : ['Last-Event-ID'];
       const writing = [
         ...(ifMatch === undefined ? [] : ['If-Match']),
-        ...(isLogged(route) ? ['X-Change-Reason'] : []),
-        ...(takesBypass(route) ? ['X-Bypass-Approval'] : []),
-        ...(isRepeatable(route) || route.takesBatchId ? ['Idempotency-Key'] : []),
+        ...(headerRulesOf(route).isLogged ? ['X-Change-Reason'] : []),
+        ...(headerRulesOf(route).takesBypass ? ['X-Bypass-Approval'] : []),
+        ...(headerRulesOf(route).isRepeatable || 'takesBatchId' in ACTIONS[route.action] ? ['Idempotency-Key'] : []),
       ];
       const expected = method === 'GET' || conditional ? reading : writing;
       expect([method, path, headers]).toEqual([method, path, vary === undefined ? expected : [...expected, vary]]);

@@ -1,11 +1,10 @@
 import type { ChangeRequest, ErrorCode, Flags, ListedChangeRequest } from '@flags/core';
 import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } from '@flags/core/integration';
 import type { ApprovalPolicy, ChangeRequestApproval, ChangeRequestOptions, ChangeRequestTime } from '@flags/core/types';
+import { type Action, permissionOf, writtenBy } from '../../actions.js';
 import { readableListRoute } from '../../api/readable-list.js';
 import { type Route, type RouteRequest, revised, route } from '../../api/route.js';
-import { changesMembers } from '../../api/writes.js';
 import { isPermitted } from '../../auth/permissions.js';
-import type { Action } from '../../auth/roles.js';
 import { askForChanges, createAsking } from '../../changes/permissions.js';
 import { areAll, hasMembers } from '../../events/event-filter.js';
 import { unchecked } from '../../messages/request.js';
@@ -60,7 +59,7 @@ async function findReadable(
 
 /** Such a request is shown, as change sets are, to those who may read the event log. */
 function isAboutMembers({ op, ...change }: ChangeRequest['changes'][number]): boolean {
-  return changesMembers(op) || ('input' in change && hasMembers(change.input));
+  return writtenBy(op) === 'members' || ('input' in change && hasMembers(change.input));
 }
 
 /** The refusals of the changes of a request. */
@@ -71,7 +70,6 @@ const LATER_REFUSALS = REFUSALS.filter((code) => code !== 'project_protected' &&
 
 interface Decision {
   readonly path: 'approve' | 'reject' | 'withdraw' | 'apply';
-  readonly permission: Extract<Action, `${string}ChangeRequest`>;
   readonly row: Pick<Route, 'summary' | 'body' | 'errors' | 'heavy'>;
   readonly decide: (
     { changeRequests }: Flags,
@@ -83,7 +81,6 @@ interface Decision {
 const DECISIONS: readonly Decision[] = [
   {
     path: 'approve',
-    permission: 'decideChangeRequest',
     row: {
       summary: 'Approve the effect that a request had when the caller read it, as somebody else than its author',
       body: { schema: ({ changeRequestApproval }) => changeRequestApproval, required: true, checkedBy: 'core' },
@@ -95,19 +92,16 @@ const DECISIONS: readonly Decision[] = [
   },
   {
     path: 'reject',
-    permission: 'decideChangeRequest',
     row: { summary: 'End a request of somebody else, also one with a time', errors: ['own_change_request'] },
     decide: ({ changeRequests }, ref, { context }) => changeRequests.reject(ref, context),
   },
   {
     path: 'withdraw',
-    permission: 'withdrawChangeRequest',
     row: { summary: 'Take a request back, also one with a time' },
     decide: ({ changeRequests }, ref, { context }) => changeRequests.withdraw(ref, context),
   },
   {
     path: 'apply',
-    permission: 'applyChangeRequest',
     row: {
       summary: 'Apply a request as one change set: now, or by itself at a time, which replaces an earlier one',
       body: { schema: ({ changeRequestTime }) => changeRequestTime, required: false, checkedBy: 'core' },
@@ -119,10 +113,11 @@ const DECISIONS: readonly Decision[] = [
   },
 ];
 
-function decisionRoute({ path, permission, row, decide }: Decision): Route {
-  return route('POST', `${CHANGE_REQUEST}/${path}`, `${path}ChangeRequest`, {
+function decisionRoute({ path, row, decide }: Decision): Route {
+  const name = `${path}ChangeRequest` as const;
+  const permission = permissionOf(name);
+  return route('POST', `${CHANGE_REQUEST}/${path}`, name, {
     ...row,
-    permission,
     permissionBy: 'anyProject',
     reply: requestSchema,
     errors: [...(row.errors ?? []), 'change_request_not_open'],

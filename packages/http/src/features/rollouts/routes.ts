@@ -27,7 +27,6 @@ export const rolloutRoutes: readonly Route[] = [
     toWire,
   }),
   route('POST', ROLLOUT, 'startRollout', {
-    permission: 'changeRollout',
     summary: 'Change the percentage of a strategy in steps; the first one is taken at once',
     status: 201,
     body: 'newRollout',
@@ -38,7 +37,6 @@ export const rolloutRoutes: readonly Route[] = [
       changing(flags, 'startRollout', { ref, input: unchecked(body), context, toWire }),
   }),
   route('DELETE', ROLLOUT, 'stopRollout', {
-    permission: 'changeRollout',
     summary: 'End a rollout; the percentage stays, or becomes that from before the start',
     query: [parameter('rollback', 'Restore the percentage from before the start. Default: false.', boolean)],
     reply: endedRolloutSchema,
@@ -49,7 +47,6 @@ export const rolloutRoutes: readonly Route[] = [
       changing(flags, 'stopRollout', { ref, input: unchecked(query), context, toWire }),
   }),
   route('POST', `${ROLLOUT}/pause`, 'pauseRollout', {
-    permission: 'changeRollout',
     summary: 'Pause a rollout, whose hold runs on',
     reply: rolloutSchema,
     errors: ['rollout_not_found'],
@@ -58,7 +55,6 @@ export const rolloutRoutes: readonly Route[] = [
     handle: ({ flags, ref, context }) => changing(flags, 'pauseRollout', { ref, context, toWire }),
   }),
   route('POST', `${ROLLOUT}/resume`, 'resumeRollout', {
-    permission: 'changeRollout',
     summary: 'Resume a paused rollout',
     reply: rolloutSchema,
     errors: ['rollout_not_found'],
@@ -67,7 +63,6 @@ export const rolloutRoutes: readonly Route[] = [
     handle: ({ flags, ref, context }) => changing(flags, 'resumeRollout', { ref, context, toWire }),
   }),
   route('POST', `${ROLLOUT}/advance`, 'advanceRollout', {
-    permission: 'changeRollout',
     summary: 'Take the next step now, without the guard; after the last one the rollout has ended',
     body: { schema: ({ rolloutAdvance }) => rolloutAdvance, required: false, checkedBy: 'core' },
     reply: { anyOf: [rolloutSchema, endedRolloutSchema] },

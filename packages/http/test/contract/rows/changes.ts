@@ -1,4 +1,5 @@
 import type { Change } from '@flags/core';
+import type { ActionName } from '../../../src/actions.js';
 import type { PossibleCode } from '../../../src/openapi/responses.js';
 import { ADMIN_SECRET } from '../contract-host.js';
 import type { Row, Step } from '../row.js';
@@ -84,7 +85,7 @@ const REFUSALS: readonly (readonly [code: PossibleCode, status: number, change: 
 ];
 
 interface Target {
-  readonly endpoint: string;
+  readonly endpoint: ActionName;
   readonly path: string;
   readonly rest?: object;
 }

@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
+import { headerRulesOf, permissionOf } from '../../../src/actions.js';
 import { ID_HEADER, type Route } from '../../../src/api/route.js';
-import { isRepeatable, mayNeedApproval } from '../../../src/api/writes.js';
-import type { PossibleCode } from '../../../src/openapi/responses.js';
+import { mayNeedApproval, type PossibleCode } from '../../../src/openapi/responses.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import { USER_HEADER } from '../adapters.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
@@ -14,7 +14,7 @@ const TAKEN = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a99';
 const TOO_LARGE = `"${'x'.repeat(1024 * 1024)}"`;
 
 /** The common refusals of every route with a gate, derived from a successful request. */
-export const DERIVED_ROWS: readonly Row[] = ROUTES.filter(({ isOpen }) => !isOpen).flatMap((route) => {
+export const DERIVED_ROWS: readonly Row[] = ROUTES.filter(({ action }) => permissionOf(action)).flatMap((route) => {
   const sample = WRITTEN_ROWS.find(({ endpoint, expect }) => actionOf(endpoint) === route.action && !expect.code);
   return sample === undefined ? [] : refusalsOf(route, sample);
 });
@@ -48,7 +48,7 @@ function refusalsOf(route: Route, sample: Row): readonly Row[] {
     ...(route.body === undefined ? [] : bodyRefusals(variation)),
     ...(route.ifMatch === undefined ? [] : [staleState(variation)]),
     ...(mayNeedApproval(route) && !isWritten(route, 'approval_required') ? [unapproved(route, sample, variation)] : []),
-    ...(isRepeatable(route) ? [takenId(route, sample, variation)] : []),
+    ...(headerRulesOf(route).isRepeatable ? [takenId(route, sample, variation)] : []),
     ...(route.path.includes(':') ? [undecodablePath(route, sample, variation)] : []),
   ];
 }
