@@ -28,8 +28,6 @@ export interface StorageConfig {
   readonly environment: string;
   /** The secret of an admin token that must exist. */
   readonly adminToken?: string;
-  /** The maximum size of all flags, segments and projects together, in bytes. */
-  readonly stateLimit?: number;
   readonly recentContexts?: number;
   readonly consumers?: ConsumersConfig;
 }
@@ -86,7 +84,6 @@ function readStorage(environment: NodeJS.ProcessEnv): StorageConfig {
     ...(adminToken !== undefined && { adminToken }),
     ...(environment.FLAGS_RECENT_CONTEXTS && { recentContexts: readRecentContexts(environment.FLAGS_RECENT_CONTEXTS) }),
     ...readConsumers(environment),
-    ...(environment.FLAGS_STATE_LIMIT && { stateLimit: readStateLimit(environment.FLAGS_STATE_LIMIT) }),
   };
 }
 
@@ -121,7 +118,6 @@ const OF_STORAGES = [
   'FLAGS_DB',
   'FLAGS_ENVIRONMENT',
   'FLAGS_ADMIN_TOKEN',
-  'FLAGS_STATE_LIMIT',
   'FLAGS_RECENT_CONTEXTS',
   'FLAGS_WEBHOOK_URL',
   'FLAGS_WEBHOOK_SECRET',
@@ -146,14 +142,6 @@ function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigError(`PORT must be a whole number from 0 (any free port) to 65535, not ${JSON.stringify(text)}.`);
-}
-
-function readStateLimit(text: string): number {
-  const bytes = Number(text);
-  if (/^\d{1,15}$/.test(text) && bytes > 0) return bytes;
-  throw new ConfigError(
-    `FLAGS_STATE_LIMIT must be a number of bytes, such as 16777216 for 16 MiB, not ${JSON.stringify(text)}.`,
-  );
 }
 
 function readRecentContexts(text: string): number {

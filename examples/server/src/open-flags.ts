@@ -13,13 +13,12 @@ import { isPostgres, nameOfDatabase } from './database-name.js';
  * @throws ConfigError when the database cannot be used
  */
 export async function openFlags(
-  { database, environment, stateLimit, recentContexts }: Omit<StorageConfig, 'adminToken' | 'consumers'>,
+  { database, environment, recentContexts }: Omit<StorageConfig, 'adminToken' | 'consumers'>,
   telemetry: { readonly meterProvider: MeterProvider },
 ): Promise<Flags> {
   const options = {
     environment,
     due: { run: true },
-    ...(stateLimit !== undefined && { stateLimit }),
     ...(recentContexts !== undefined && { recentContexts }),
   };
   try {

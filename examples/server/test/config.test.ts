@@ -23,7 +23,6 @@ describe('the configuration', () => {
       FLAGS_ADMIN_TOKEN: 'secret',
       FLAGS_TRUSTED_ORIGINS: 'https://a.example.org, http://localhost:5173,',
       FLAGS_ALLOWED_HOSTS: 'flags.example.org,flags.example.org:8080',
-      FLAGS_STATE_LIMIT: '16777216',
       FLAGS_RECENT_CONTEXTS: '200',
       FLAGS_MAX_CONNECTIONS: '500',
       FLAGS_METRICS_TOKEN: 'metrics-secret-of-at-least-32-characters',
@@ -40,7 +39,6 @@ describe('the configuration', () => {
         database: ':memory:',
         environment: 'development',
         adminToken: 'secret',
-        stateLimit: 16_777_216,
         recentContexts: 200,
       },
     });
@@ -55,7 +53,7 @@ describe('the configuration', () => {
     });
   });
 
-  it.each(['FLAGS_DB', 'FLAGS_ENVIRONMENT', 'FLAGS_ADMIN_TOKEN', 'FLAGS_STATE_LIMIT', 'FLAGS_RECENT_CONTEXTS'])(
+  it.each(['FLAGS_DB', 'FLAGS_ENVIRONMENT', 'FLAGS_ADMIN_TOKEN', 'FLAGS_RECENT_CONTEXTS'])(
     'refuses %s beside a server to follow',
     (name) => {
       const environment = { FLAGS_UPSTREAM: 'http://localhost:4242', FLAGS_UPSTREAM_TOKEN: 'secret', [name]: 'x' };
@@ -93,10 +91,6 @@ describe('the configuration', () => {
   it('treats an empty variable like an absent one', () => {
     const empty = { PORT: '', HOST: '', FLAGS_DB: '', FLAGS_AUTH: '', FLAGS_ADMIN_TOKEN: '' };
     expect(readConfig(empty)).toEqual(readConfig({}));
-  });
-
-  it.each(['0', '-1', '1.5', '16 MiB', '1e6'])('refuses the state limit %j by name', (FLAGS_STATE_LIMIT) => {
-    expect(() => readConfig({ FLAGS_STATE_LIMIT })).toThrow(/^FLAGS_STATE_LIMIT must be a number of bytes, such as /);
   });
 
   it.each(['0', '-1', '1e3', 'many'])('refuses %j connections by name', (FLAGS_MAX_CONNECTIONS) => {

@@ -4,7 +4,6 @@ import { createLifetime } from './base/lifetime.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { engineOf } from './changesets/run-operation.js';
-import { StateSize } from './changesets/state-size.js';
 import { OwnConsumers } from './consumers/consumer-runner.js';
 import type { PreparedChange } from './engine/engine.js';
 import { DueRequests } from './features/change-requests/due-requests.js';
@@ -118,9 +117,8 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
   let known: DocumentCache | undefined;
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
   const usageWriter = createUsageWriter({ usage, isFlag, now, retention: usageSettings.retention, onError });
-  const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
   const past: ReplicaContext['stateAt'] = async (key, until) => (await stateAt(storage, key, { until }))?.state;
-  const context = { storage, usageWriter, usageSettings, settings, now, pollInterval, onError, size, stateAt: past };
+  const context = { storage, usageWriter, usageSettings, settings, now, pollInterval, onError, stateAt: past };
 
   function start(replica: Replica): ReturnType<PreparedEngine['start']> {
     known = replica.documents;
@@ -138,7 +136,6 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       forgetFlags: usageWriter.forget,
       getCached,
       gate,
-      size,
     });
     const reader = createReader(storage);
     const tokenUse = createTokenUseRecorder({ storage, now, interval: usageSettings.interval, onError });

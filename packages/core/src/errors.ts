@@ -83,7 +83,6 @@ export const ERROR_CODES = [
   'approval_required',
   'id_taken',
   'document_too_large',
-  'state_too_large',
   'change_set_too_large',
   'too_much_contention',
   'storage_busy',

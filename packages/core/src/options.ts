@@ -67,12 +67,6 @@ export interface FlagsOptions<Own extends string = string> {
    */
   readonly pollInterval?: number;
   /**
-   * Limits the total size of all flags (archived ones too), segments and projects, in bytes of UTF-8 JSON.
-   * Default: no limit. A change that exceeds the limit fails with `state_too_large`; disabling, archiving and deleting
-   * never do. Processes count separately, so they can exceed the limit by their commits between two polls.
-   */
-  readonly stateLimit?: number;
-  /**
    * The number of recently evaluated contexts to keep, at most 1,000. Admin pages offer them as users of a preview.
    * They are personal data, and stay in the memory of this process. Contexts of more than 1,000 characters or 50
    * properties are not kept. Default: 0.
@@ -208,7 +202,6 @@ const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
   now: {},
   newId: {},
   pollInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
-  stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   recentContexts: { type: 'integer', minimum: 0, maximum: 1000 },
   maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
   onDrift: {},

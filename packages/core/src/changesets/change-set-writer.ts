@@ -11,7 +11,6 @@ import type { ApprovalGate, ChangeSetWriter, CommittedSet, DecidedSet, SetContex
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision } from './refusals.js';
 import { isRepetition, recordOf } from './repetition.js';
-import type { StateSize } from './state-size.js';
 import { ChangeSetUnit } from './unit-of-work.js';
 
 /** A set fails with `too_much_contention` after this many conflicts. */
@@ -34,8 +33,6 @@ interface ChangeEnvironment {
   readonly getCached?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
   /** Decides which sets need approval. Absent: none does. */
   readonly gate?: ApprovalGate | undefined;
-  /** Enforces the option `stateLimit`; absent without one. */
-  readonly size?: StateSize | undefined;
 }
 
 interface SetRun extends SetIdentity {
@@ -87,7 +84,6 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
       const set = { changes, context, id: '', at: environment.now().toISOString() };
       const decided = await decideSet(set, environment.storage);
       await authorize(context, decided);
-      environment.size?.reserve(decided.writes)();
       return decided;
     },
     isCommitted: (context) => isCommitted(environment.storage, context),
@@ -224,38 +220,32 @@ async function decideSet(
 }
 
 async function commit(
-  { storage, feed, applyUpdates, forgetFlags, size }: ChangeEnvironment,
+  { storage, feed, applyUpdates, forgetFlags }: ChangeEnvironment,
   set: SetRun,
   { unit, writes }: DecidedSet,
 ): Promise<Outcome> {
-  const release = size?.reserve(writes);
   const { context } = set;
-  try {
-    if (feed.subscriptions.size > 0) await feed.ready();
-    await pause();
-    const result = await storage.commit({
-      writes: [...withCheckpoints(writes), ...(context.repetition ? [recordOf(context, context.repetition)] : [])],
-      checks: unit.toChecks(),
-      vacant: unit.toVacancies(),
-      events: toNewEvents(unit, set),
-    });
-    if (!result.ok) return 'conflict';
-    size?.record(writes, result.revisions);
-    const applying = applyUpdates(
-      writes.map(({ write: { key }, found, next }, index) => {
-        return { key, update: { revision: result.revisions[index] ?? 0, state: next, before: found } };
-      }),
-      set.id,
-    );
-    if (applying) await applying;
-    feed.wake();
-    unit.setRevisions(result.revisions);
-    const deleted = unit.events.filter(({ event }) => event.type === 'flag-deleted');
-    if (deleted.length > 0) await forgetFlags(deleted.map(({ subject }) => subject.id));
-    return { id: set.id, at: set.at, actor: context.actor, documents: unit };
-  } finally {
-    release?.();
-  }
+  if (feed.subscriptions.size > 0) await feed.ready();
+  await pause();
+  const result = await storage.commit({
+    writes: [...withCheckpoints(writes), ...(context.repetition ? [recordOf(context, context.repetition)] : [])],
+    checks: unit.toChecks(),
+    vacant: unit.toVacancies(),
+    events: toNewEvents(unit, set),
+  });
+  if (!result.ok) return 'conflict';
+  const applying = applyUpdates(
+    writes.map(({ write: { key }, found, next }, index) => {
+      return { key, update: { revision: result.revisions[index] ?? 0, state: next, before: found } };
+    }),
+    set.id,
+  );
+  if (applying) await applying;
+  feed.wake();
+  unit.setRevisions(result.revisions);
+  const deleted = unit.events.filter(({ event }) => event.type === 'flag-deleted');
+  if (deleted.length > 0) await forgetFlags(deleted.map(({ subject }) => subject.id));
+  return { id: set.id, at: set.at, actor: context.actor, documents: unit };
 }
 
 function toNewEvents(unit: ChangeSetUnit, { id, at, context }: SetRun): NewEvent[] {

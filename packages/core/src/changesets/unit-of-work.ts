@@ -368,7 +368,7 @@ function toChange({ key, found, pending }: PendingEntry): DocumentChange {
  * Whether events shrink a document, or add a few bytes only. Size limits do not apply to them, so that callers can
  * disable, archive and empty a flag of any size.
  */
-export function isNeverRefused(events: readonly DomainEvent[]): boolean {
+function isNeverRefused(events: readonly DomainEvent[]): boolean {
   return events.every(({ type, shrinks }) => shrinks ?? describeEvent(type).shrinks);
 }
 

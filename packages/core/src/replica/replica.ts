@@ -170,13 +170,6 @@ export interface ReplicaOptions {
   readonly onProblem?: (problem: EvaluationProblem) => void;
 }
 
-/** Follows the documents for a limit on their size. */
-interface DocumentCounter {
-  load(storage: FlagsStorage): Promise<void>;
-  isNewer(key: DocumentKey, revision: number): boolean;
-  applyUpdate(key: DocumentKey, update: KeyedUpdate['update']): void;
-}
-
 export interface ReplicaContext {
   readonly storage: FlagsStorage;
   readonly usageWriter: UsageWriter;
@@ -186,8 +179,6 @@ export interface ReplicaContext {
   readonly now: () => Date;
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
-  /** Counts the bytes that other processes write; undefined without a limit. */
-  readonly size: DocumentCounter | undefined;
   readonly stateAt: StateAt;
 }
 
@@ -206,12 +197,11 @@ export async function openReplica(options: ReplicaOptions, context: ReplicaConte
   return replica;
 }
 
-async function loadDocuments({ storage, size }: Pick<ReplicaContext, 'storage' | 'size'>): Promise<LoadedDocuments> {
+async function loadDocuments({ storage }: Pick<ReplicaContext, 'storage'>): Promise<LoadedDocuments> {
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
   const documents = new DocumentCache();
   await documents.load(storage);
-  await size?.load(storage);
   return { after, documents };
 }
 
@@ -221,7 +211,7 @@ export function startReplica(
   context: ReplicaContext,
   { after, documents }: LoadedDocuments,
 ): Replica {
-  const { storage, usageWriter, usageSettings, settings, now, pollInterval, onError, size, stateAt } = context;
+  const { storage, usageWriter, usageSettings, settings, now, pollInterval, onError, stateAt } = context;
   const { instance } = usageSettings;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf } = host;
   const impressions = createListeners<Impression>(onError);
@@ -266,11 +256,8 @@ export function startReplica(
     now,
     pollInterval,
     after,
-    isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNewer(key, revision) ?? false),
-    applyUpdates(updates) {
-      for (const { key, update } of updates) size?.applyUpdate(key, update);
-      state.applyUpdates(updates);
-    },
+    isNewer: (key, revision) => documents.isNewer(key, revision),
+    applyUpdates: state.applyUpdates,
     onError,
     async reload() {
       const loaded = await loadDocuments(context);

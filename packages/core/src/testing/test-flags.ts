@@ -82,7 +82,7 @@ export function testFlags(given: object = {}, options: TestFlagsOptions = {}): u
 
 const OPTIONS: readonly (keyof TestFlagsOptions)[] = [
   ...(['environments', 'environment', 'strategies', 'idEncoding', 'roles', 'flagTypes', 'isUser', 'actor'] as const),
-  ...(['now', 'newId', 'stateLimit', 'schema', 'onProblem', 'onError'] as const),
+  ...(['now', 'newId', 'schema', 'onProblem', 'onError'] as const),
 ];
 
 function countedIds(ids: { last: number }): () => string {

@@ -38,7 +38,6 @@ export type TestFlagsOptions<Own extends string = string> = Pick<
   | 'actor'
   | 'now'
   | 'newId'
-  | 'stateLimit'
   | 'schema'
   | 'onProblem'
   | 'onError'

@@ -127,7 +127,7 @@ interface Caching {
 }
 
 /** The codes of changes of definitions. Other bodies cannot exceed these limits. */
-export const TOO_LARGE = ['document_too_large', 'state_too_large', 'change_set_too_large'] as const;
+export const TOO_LARGE = ['document_too_large', 'change_set_too_large'] as const;
 
 /** A documented query parameter. Other parameters are ignored. */
 export interface QueryParameter {

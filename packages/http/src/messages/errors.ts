@@ -79,7 +79,6 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   environment_disabled: invalidOperation,
   last_owner: { status: 400, name: 'ProjectWithoutOwnerError' },
   document_too_large: tooLarge,
-  state_too_large: tooLarge,
   change_set_too_large: tooLarge,
   revision_mismatch: { status: 412, name: 'PreconditionFailedError' },
   undo_conflict: { status: 409, name: 'ConflictError' },

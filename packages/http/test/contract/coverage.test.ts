@@ -10,7 +10,6 @@ const ROWS = [...WRITTEN_ROWS, ...DERIVED_ROWS];
 const ELSEWHERE = new Map<string, string>([
   ['document_too_large', 'needs a large document: limits.test.ts of the engine makes one of every kind'],
   ['change_set_too_large', 'needs more than 8 MiB of events: change-sets.test.ts of the engine writes them'],
-  ['state_too_large', 'needs the option stateLimit: limits.test.ts of the engine sets it'],
   ['closed', 'closing leaves nothing to compare with: contract.test.ts asks every route'],
   ['storage_busy', 'needs another process that holds the file: the tests of the SQLite storage have one'],
   ['storage_unavailable', 'needs a storage that is away: the tests of faults take one away'],

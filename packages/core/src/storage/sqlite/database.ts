@@ -267,19 +267,13 @@ interface Job {
 
 /** Checks of each transaction. They throw if the database cannot be written to. */
 export interface TransactionChecks {
-  /** Runs before the transaction, which does not begin if it throws. */
-  readonly ready: () => void;
   /** Runs first in the transaction, which is rolled back if it throws. */
   readonly begun: () => void;
   /** Runs after the commit and before it is acknowledged. If it throws, the outcome is unknown. */
   readonly committed: () => void;
 }
 
-const NO_CHECKS: TransactionChecks = {
-  ready: () => undefined,
-  begun: () => undefined,
-  committed: () => undefined,
-};
+const NO_CHECKS: TransactionChecks = { begun: () => undefined, committed: () => undefined };
 
 interface Checked {
   readonly connection: Connection;
@@ -356,7 +350,6 @@ function runGroup({ connection, checks }: Checked, group: readonly Job[]): { aga
 
 /** Runs all jobs in one transaction. If one throws, rolls back all of them. */
 function transact({ connection: { database }, checks }: Checked, group: readonly Job[]): unknown[] {
-  checks.ready();
   database.exec('BEGIN IMMEDIATE');
   try {
     checks.begun();
@@ -378,7 +371,7 @@ function commit(database: SqliteDatabase, { committed }: TransactionChecks): voi
   try {
     committed();
   } catch (error) {
-    throw outcomeUnknown('A file of the SQLite database was removed, replaced or truncated during a commit', error);
+    throw outcomeUnknown('A file of the SQLite database was removed or replaced during a commit', error);
   }
 }
 

@@ -17,7 +17,6 @@ import {
   unavailable,
 } from './database.js';
 import { eventAppender, eventReader, sqliteDocuments } from './documents.js';
-import { checkpoint, createLogCheck } from './log-check.js';
 import { assertMigrated, migrate, newerSchema, olderSchema, SCHEMA_VERSION, versionQuery } from './migrations.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
@@ -157,27 +156,19 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
 
 function storageOn({ connection, assertFile, tablePrefix, release }: Opened): SqliteStorage {
   const { database } = connection;
-  const log = createLogCheck(database, pathOf(database));
-  const idleCheckpoint = connection.isHosts
-    ? undefined
-    : createIdleCheckpoint(database, { assertFile, emptied: log.emptied });
+  const idleCheckpoint = connection.isHosts ? undefined : createIdleCheckpoint(database, assertFile);
   // A killed process may have left a large log.
   idleCheckpoint?.schedule();
   const version = preparePluck(database, versionQuery(tablePrefix));
   const writeQueue = createWriteQueue(connection, {
-    ready: log.ready,
     begun() {
       assertFile();
-      log.begun();
       const found = (version.get() as number | undefined) ?? 0;
       // The statements of this version may not fit the tables of a newer one.
       if (found > SCHEMA_VERSION) throw newerSchema(found, tablePrefix);
       idleCheckpoint?.schedule();
     },
-    committed() {
-      assertFile();
-      log.committed();
-    },
+    committed: assertFile,
   });
   const target = { documents: sqliteDocuments(database, tablePrefix), events: eventAppender(database, tablePrefix) };
   const readEvents = eventReader(database, tablePrefix);
@@ -199,7 +190,6 @@ function storageOn({ connection, assertFile, tablePrefix, release }: Opened): Sq
     idleCheckpoint?.stop();
     await Promise.allSettled(backups);
     await usage.close();
-    log.close();
     release();
   }
 
@@ -212,10 +202,7 @@ function storageOn({ connection, assertFile, tablePrefix, release }: Opened): Sq
     events: (query) =>
       read(() => {
         // After the file is removed, a feed would miss the events of other processes. A log may still be read.
-        if (query.order === 'oldest-first') {
-          assertFile();
-          log.observe();
-        }
+        if (query.order === 'oldest-first') assertFile();
         return query.total ? inSnapshot(connection.database, () => readEvents(query)) : readEvents(query);
       }),
     async commit(commit) {
@@ -329,23 +316,15 @@ function createLogSizeReader(database: SqliteDatabase): () => number | undefined
 /** Time without a write after which the log is emptied, in milliseconds. */
 const IDLE = 5_000;
 
-interface IdleChecks {
-  /**
-   * Throws if this connection no longer has the files of the database open. Other processes then use other locks, and the
-   * checkpoint would remove their commits.
-   */
-  readonly assertFile: () => void;
-  /** Called when the log is empty. */
-  readonly emptied: () => void;
-}
-
 /**
  * Empties the write-ahead log when the connection has not written for a while. If another connection still uses the log,
  * or a file is not in place, the checkpoint is tried again later. The timer does not keep the process alive.
  *
+ * @param assertFile throws if this connection no longer has the files of the database open: other processes then use other
+ * locks, and the checkpoint would remove their commits
  * @param idle milliseconds
  */
-export function createIdleCheckpoint(database: SqliteDatabase, { assertFile, emptied }: IdleChecks, idle = IDLE) {
+export function createIdleCheckpoint(database: SqliteDatabase, assertFile: () => void, idle = IDLE) {
   let timer: NodeJS.Timeout | undefined;
 
   function schedule(): void {
@@ -356,9 +335,7 @@ export function createIdleCheckpoint(database: SqliteDatabase, { assertFile, emp
   function emptyLog(): boolean {
     try {
       assertFile();
-      const isEmpty = checkpoint(database, 'TRUNCATE')?.busy === 0;
-      if (isEmpty) emptied();
-      return isEmpty;
+      return checkpointUnlessBusy(database);
     } catch {
       // The disk fails, or a file is missing. The log is intact, and the next commit reports the error.
       return false;
@@ -370,4 +347,16 @@ export function createIdleCheckpoint(database: SqliteDatabase, { assertFile, emp
     schedule,
     stop: () => clearTimeout(timer),
   };
+}
+
+/** Moves the log into the database without waiting for other connections. Returns whether the log is empty. */
+function checkpointUnlessBusy(database: SqliteDatabase): boolean {
+  const timeout = database.pragma('busy_timeout', { simple: true });
+  try {
+    database.pragma('busy_timeout = 0');
+    const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
+    return result?.busy === 0;
+  } finally {
+    database.pragma(`busy_timeout = ${timeout}`);
+  }
 }

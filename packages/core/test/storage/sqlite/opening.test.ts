@@ -272,7 +272,7 @@ describe('the check of an open database', () => {
   it.each(LOSSES)('leaves the outcome unknown of a commit during which %s', async (_, lose) => {
     const requireFile = createFileCheck(database);
     const connection = { database, busyTimeout: 1000, isHosts: true };
-    const queue = createWriteQueue(connection, { ready: () => undefined, begun: requireFile, committed: requireFile });
+    const queue = createWriteQueue(connection, { begun: requireFile, committed: requireFile });
     const outcome = queue.run(() => {
       database.exec("INSERT INTO notes VALUES ('lost?')");
       lose();

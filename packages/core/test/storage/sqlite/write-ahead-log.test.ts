@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { until } from '../../../../../test/until.js';
@@ -7,7 +6,7 @@ import { createFlags } from '../../../src/create-flags.js';
 import { memoryStorage } from '../../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../../src/storage/port.js';
 import { createIdleCheckpoint, type SqliteStorage, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
-import { creation, flag, put, unavailable } from '../samples.js';
+import { creation, flag, put } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { fill } from './backup-sources.js';
 
@@ -72,93 +71,6 @@ describe('the write-ahead log', () => {
     });
   });
 
-  describe('the write-ahead log that is cut', () => {
-    const FRAME = 4096 + 24;
-    let storage: SqliteStorage;
-    let acknowledged: string[];
-
-    beforeEach(async () => {
-      storage = await sqliteStorage(path);
-      acknowledged = [];
-      for (let number = 0; number < 20; number++) await add(`before-${number}`);
-      acknowledged = [];
-    });
-
-    async function add(id: string, to = storage): Promise<void> {
-      await to.commit(creation(id));
-      acknowledged.push(id);
-    }
-
-    /** Another process cuts the file in its place. */
-    function cutTo(size: number): void {
-      execFileSync(process.execPath, ['-e', `fs.truncateSync(${JSON.stringify(`${path}-wal`)}, ${size})`]);
-    }
-
-    /** Opens the file again, without the connections so far, and expects every acknowledged commit. */
-    async function expectAcknowledged(): Promise<void> {
-      await storage.close();
-      const opened = await sqliteStorage(path);
-      for (const id of acknowledged) expect(await opened.get(flag(id))).toBeDefined();
-      await opened.commit(creation('opened'));
-      await opened.close();
-      const database = new Database(path);
-      expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
-      database.close();
-    }
-
-    it.each([
-      ['to nothing', () => 0],
-      ['to its header', () => 32],
-      ['by half', (size: number) => 32 + Math.floor((size - 32) / FRAME / 2) * FRAME],
-      ['by one frame', (size: number) => size - FRAME],
-      ['by one byte', (size: number) => size - 1],
-    ])('%s refuses all changes, so that none is lost', async (_, sizeOf) => {
-      cutTo(sizeOf(logSize()));
-      for (let number = 0; number < 3; number++) {
-        await expect(add(`after-${number}`)).rejects.toMatchObject({
-          ...unavailable,
-          message: expect.stringContaining('-wal'),
-        });
-      }
-      expect(acknowledged).toEqual([]);
-      await expectAcknowledged();
-    });
-
-    it('accepts changes again when its content is put back', async () => {
-      const content = readFileSync(`${path}-wal`);
-      cutTo(0);
-      await expect(add('a')).rejects.toMatchObject(unavailable);
-      writeFileSync(`${path}-wal`, content);
-      await add('b');
-      await expectAcknowledged();
-    });
-
-    it('is replaced when the database has all its frames', async () => {
-      const other = new Database(path);
-      other.pragma('wal_checkpoint(PASSIVE)');
-      other.close();
-      cutTo(0);
-      await add('a');
-      await add('b');
-      await expectAcknowledged();
-    });
-
-    it('is noticed by a connection that has not seen the frames of others', async () => {
-      const size = logSize();
-      const other = await sqliteStorage(path);
-      await add('a');
-      cutTo(logSize());
-      for (let number = 0; number < 20; number++) await other.commit(creation(`other-${number}`));
-      cutTo(size + FRAME);
-      acknowledged = [];
-      for (const id of ['b', 'c', 'd']) await add(id).catch(() => undefined);
-      for (const id of ['e', 'f']) await add(id, other).catch(() => undefined);
-      expect(acknowledged).toEqual([]);
-      await other.close();
-      await expectAcknowledged();
-    });
-  });
-
   describe('the write-ahead log that another connection empties', () => {
     it.each([
       'PRAGMA wal_checkpoint(TRUNCATE)',
@@ -214,7 +126,7 @@ describe('the write-ahead log', () => {
         checks += 1;
         if (!isInPlace) throw new Error('not in place');
       };
-      checkpoint = createIdleCheckpoint(database, { assertFile, emptied: () => undefined }, IDLE);
+      checkpoint = createIdleCheckpoint(database, assertFile, IDLE);
     });
 
     afterEach(() => {
