@@ -1,11 +1,8 @@
 import { FlagsError } from '../errors.js';
-import { KINDS_WITH_HISTORY } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 import { nameOf } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import { type DocumentChange, isNeverRefused } from './unit-of-work.js';
-
-/** The document kinds that count towards the state size. */
-const DEFINITION_KINDS: readonly string[] = KINDS_WITH_HISTORY.map(({ documents }) => documents.kind);
 
 interface Size {
   readonly bytes: number;
@@ -22,13 +19,21 @@ export class StateSize {
   private total = 0;
   private reserved = 0;
 
-  constructor(private readonly limit: number) {}
+  /** The document kinds that count towards the state size. */
+  private readonly kinds: readonly string[];
+
+  constructor(
+    private readonly limit: number,
+    private readonly registry: Registry,
+  ) {
+    this.kinds = registry.kindsWithHistory.map(({ documents }) => documents.kind);
+  }
 
   /** Counts the stored documents, and discards earlier counts. */
   async load(storage: Pick<FlagsStorage, 'list'>): Promise<void> {
     this.sizes.clear();
     this.total = 0;
-    for (const kind of DEFINITION_KINDS) {
+    for (const kind of this.kinds) {
       for (const { key, revision, content } of await storage.list({ kind, part: 'body' })) {
         this.applyUpdate(key, { revision, state: content });
       }
@@ -45,7 +50,13 @@ export class StateSize {
     const growth = this.growthBy(changes);
     if (growth <= 0) return () => undefined;
     const bytes = this.total + this.reserved + growth;
-    if (bytes > this.limit && !isNeverRefused(changes.flatMap(({ events }) => events))) {
+    if (
+      bytes > this.limit &&
+      !isNeverRefused(
+        this.registry,
+        changes.flatMap(({ events }) => events),
+      )
+    ) {
       const message = `All flags, segments and projects together would take ${bytes} bytes, but stateLimit is ${this.limit}; delete unused ones, including archived flags.`;
       throw new FlagsError('state_too_large', message);
     }
@@ -71,11 +82,11 @@ export class StateSize {
 
   /** Whether this revision of a document is newer than the counted one. */
   isNewer(key: DocumentKey, revision: number): boolean {
-    return DEFINITION_KINDS.includes(key.kind) && revision > (this.sizes.get(nameOf(key))?.revision ?? 0);
+    return this.kinds.includes(key.kind) && revision > (this.sizes.get(nameOf(key))?.revision ?? 0);
   }
 
   private growthBy(changes: readonly DocumentChange[]): number {
-    const definitions = changes.filter(({ write }) => !('touch' in write) && DEFINITION_KINDS.includes(write.key.kind));
+    const definitions = changes.filter(({ write }) => !('touch' in write) && this.kinds.includes(write.key.kind));
     return definitions.reduce((sum, { write, bytes }) => sum + bytes - this.bytesOf(write.key), 0);
   }
 
