@@ -2,6 +2,28 @@
  * Handlers for `consume`. They need nothing beside Node.
  */
 
+import type { ConsumerHandler } from './consumers/consumer.types.js';
+import { createSlackHandler, type SlackOptions } from './consumers/slack.js';
+import { REGISTRY } from './features.js';
+
 export { auditLog } from './consumers/audit-log.js';
-export { type SlackOptions, slack } from './consumers/slack.js';
+export type { SlackOptions } from './consumers/slack.js';
 export { type WebhookOptions, webhook } from './consumers/webhook.js';
+
+/**
+ * Returns a handler for `consume` that posts one message per change set to an incoming webhook of Slack, or of a program that
+ * accepts the same: who changed what, from which value to which, and why. The words are those of the history. A change
+ * request is a sentence: who asks for approval of what, who has decided about it, and why it failed.
+ *
+ * The handler throws unless the answer is 2xx within 15 seconds, so that the message is repeated.
+ *
+ * @param url the incoming webhook. A secret: whoever has it can post
+ * @throws FlagsError `invalid_input`
+ * @example
+ * const link = ({ project, flag }: FlagsEvent) => flag && `https://example.org/flags/ui/projects/${project}/flags/${flag}`;
+ * const { SLACK_URL = '' } = process.env;
+ * await flags.consume('slack', slack(SLACK_URL, { events: ['environment-enabled'], link }));
+ */
+export function slack(url: string, options: SlackOptions = {}): ConsumerHandler {
+  return createSlackHandler(REGISTRY, url, options);
+}

@@ -3,14 +3,18 @@ import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
+import { CHANGE_OPERATIONS, operationOf, REQUEST_OPERATIONS } from './changesets/operations.js';
 import { engineOf } from './changesets/run-operation.js';
 import { OwnConsumers } from './consumers/consumer-runner.js';
 import type { PreparedChange } from './engine/engine.js';
 import { DueRequests } from './features/change-requests/due-requests.js';
 import { createApprovalGate } from './features/change-requests/gate.js';
 import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './features/change-requests/policy.operations.js';
+import type { FlagDocuments } from './features/environments/flag-documents.js';
 import { DueSteps } from './features/rollouts/due-steps.js';
 import { RollingFlags } from './features/rollouts/rolling-flags.js';
+import { toPlannedSet } from './features/segments/segment-uses.js';
+import { REGISTRY } from './features.js';
 import { type DeclaredMembers, Flags } from './flags.js';
 import { createValidators } from './input-schemas.js';
 import { DueRunner } from './kernel/due/runner.js';
@@ -27,7 +31,6 @@ import {
 import { createProject } from './projects/project.decide.js';
 import { DEFAULT_PROJECT } from './projects/project.js';
 import { projectDocuments } from './projects/project.kind.js';
-import type { DocumentCache } from './replica/document-cache.js';
 import { RecentContexts, ReplicaEvaluation } from './replica/evaluation.operations.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
 import { createReader, type Versioned } from './storage/documents.js';
@@ -113,12 +116,23 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
   const onError = createErrorReporter(options.onError);
   const { pollInterval = 1000, isUser = () => true } = options;
   const { run: mode = false, authorize, guard } = options.due ?? {};
-  const feed = createFeed({ storage, pollInterval, onError });
-  let known: DocumentCache | undefined;
+  const feed = createFeed({ storage, registry: REGISTRY, pollInterval, onError });
+  let known: FlagDocuments | undefined;
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
   const usageWriter = createUsageWriter({ usage, isFlag, now, retention: usageSettings.retention, onError });
-  const past: ReplicaContext['stateAt'] = async (key, until) => (await stateAt(storage, key, { until }))?.state;
-  const context = { storage, usageWriter, usageSettings, settings, now, pollInterval, onError, stateAt: past };
+  const past: ReplicaContext['stateAt'] = async (key, until) =>
+    (await stateAt({ storage, registry: REGISTRY }, key, { until }))?.state;
+  const context = {
+    storage,
+    registry: REGISTRY,
+    usageWriter,
+    usageSettings,
+    settings,
+    now,
+    pollInterval,
+    onError,
+    stateAt: past,
+  };
 
   function start(replica: Replica): ReturnType<PreparedEngine['start']> {
     known = replica.documents;
@@ -130,10 +144,12 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const gate = createApprovalGate({ storage, replica });
     const writer = createChangeSetWriter({
       storage,
+      registry: REGISTRY,
       now,
       feed,
       applyUpdates: replica.applyCommit,
-      forgetFlags: usageWriter.forget,
+      forgetUsage: usageWriter.forget,
+      toPlannedSet: (decided) => toPlannedSet(REGISTRY, decided),
       getCached,
       gate,
     });
@@ -151,10 +167,12 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       lifetime,
       onError,
     });
-    replica.changedDocuments.add((keys) => due.wakeBy(rolling.follow(keys)));
+    replica.onDocuments.add((keys) => due.wakeBy(rolling.follow(keys)));
     const shared: SharedEngine = {
       settings,
       validate: createValidators(settings),
+      registry: REGISTRY,
+      operations: { find: operationOf, inSets: CHANGE_OPERATIONS, inRequests: REQUEST_OPERATIONS },
       storage,
       usage,
       usageWriter,
@@ -238,10 +256,10 @@ async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
 }
 
 /** Creates the empty approval policy in a store of an earlier release. A new one gets it with its first project. */
-async function addPolicy({ documents, state }: Replica, storage: FlagsStorage): Promise<void> {
+async function addPolicy({ documents, applyUpdates }: Replica, storage: FlagsStorage): Promise<void> {
   if (documents.get(POLICY_KEY)) return;
   const update = await addEmptyPolicy(storage);
-  if (update) state.applyUpdates([{ key: POLICY_KEY, update }]);
+  if (update) applyUpdates([{ key: POLICY_KEY, update }]);
 }
 
 function createEvaluation(engine: ChangeEngine, { schema, recentContexts = 0 }: FlagsOptions): ReplicaEvaluation {

@@ -1,18 +1,8 @@
 import { Administration } from './administration.js';
 import type { ApplicationRef, ChangeSetRef, ConsumerRef, ListPage, PageQuery } from './base/common.types.js';
 import type { FlagsSettings } from './base/settings.types.js';
-import type {
-  ActorOptions,
-  ApplyOptions,
-  Change,
-  ChangePlan,
-  ChangePreview,
-  ChangeSetOperations,
-  GivenActor,
-  PreviewQuery,
-  UndoOperations,
-  UndoOptions,
-} from './changesets/change-set.types.js';
+import type { Change, ChangeSetOperations, UndoOperations } from './change.types.js';
+import type { ActorOptions, ApplyOptions, ChangeSet, GivenActor } from './changesets/change-set.types.js';
 import { apply } from './changesets/change-sets.operations.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { plan, preview } from './changesets/plan.operations.js';
@@ -55,6 +45,7 @@ import type {
   VariantOptions,
 } from './evaluation/evaluation.types.js';
 import { ON_FLUSH, type UsageFlush } from './evaluation/usage.js';
+import type { ChangePlan, ChangePreview, PreviewQuery } from './features/environments/plan.types.js';
 import { asOf } from './log/as-of.operations.js';
 import { listEvents, listNextEvents, subscribe } from './log/event.operations.js';
 import type {
@@ -67,7 +58,7 @@ import type {
   SubscribeOptions,
 } from './log/event.types.js';
 import * as history from './log/history.operations.js';
-import type { ChangeSet, FlagsView, HistoryEntry, HistoryOperations, HistoryRef } from './log/history.types.js';
+import type { FlagsView, HistoryEntry, HistoryOperations, HistoryRef, UndoOptions } from './log/history.types.js';
 import type { ReplicaEvaluation } from './replica/evaluation.operations.js';
 import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import * as applications from './usage/applications.operations.js';

@@ -12,13 +12,12 @@ export type {
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
 export type { FlagsSettings } from './base/settings.types.js';
+export type { Change } from './change.types.js';
 // Change sets
 export type {
   ApplyOptions,
   AuthorizeChanges,
-  Change,
-  ChangePlan,
-  ChangePreview,
+  ChangeSet,
   PlannedDocument,
   PlannedEvent,
   PlannedSet,
@@ -61,8 +60,11 @@ export type {
   ListedChangeRequest,
   RequestedChange,
 } from './features/change-requests/change-request.types.js';
+export type { ChangePlan, ChangePreview } from './features/environments/plan.types.js';
 // Rollouts
 export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
+// Events
+export { EVENT_TYPES } from './features.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';
@@ -79,10 +81,9 @@ export type { Variant, VariantInput } from './flags/variant.types.js';
 export type { Flags } from './flags.js';
 // Declarations of an application can only name types of modules that this one loads.
 export type {} from './integration.js';
-export { EVENT_TYPES, type EventType } from './kinds.js';
 // Events
 export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
-export type { ChangeSet, FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
+export type { FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
 export type { FlagsOptions } from './options.js';
 export type {
   Member,
@@ -125,3 +126,4 @@ export type {
 } from './typed-flags.types.js';
 export type {} from './types.js';
 export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './usage/usage.types.js';
+export type { EventType } from './words/event-names.js';

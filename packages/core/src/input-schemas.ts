@@ -14,6 +14,7 @@ import {
 } from './features/change-requests/change-request.schema.js';
 import { approvalPolicy } from './features/change-requests/policy.schema.js';
 import { findRolloutIssues, newRollout, rolloutAdvance, rolloutStop } from './features/rollouts/rollout.schema.js';
+import { EVENT_TYPES } from './features.js';
 import {
   clone,
   dependency,
@@ -39,7 +40,6 @@ import {
 import type { StrategyPlace } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
-import { EVENT_TYPES } from './kinds.js';
 import type { FeedQuery, WireEventQuery } from './log/event.types.js';
 import { member, newProject, projectChanges } from './projects/project.schema.js';
 import { findSegmentIssues, newSegment, segmentChanges } from './segments/segment.schema.js';

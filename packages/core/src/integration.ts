@@ -20,7 +20,7 @@ export { type JsonSchema, parseClientTime } from './base/primitives.js';
 export { emitWarning } from './base/printable.js';
 export { sleep } from './base/sleep.js';
 export { createValidator, type Validator } from './base/validator.js';
-export type { ContextPreview, FlagPreview, PreviewBucket, PreviewedEvaluation } from './changesets/change-set.types.js';
+export type { DocumentName } from './changesets/change-set.types.js';
 // Change sets
 export {
   CHANGE_OPERATIONS,
@@ -88,18 +88,24 @@ export {
 // Change requests
 export { REQUEST_STATES } from './features/change-requests/change-request.js';
 export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
+export type {
+  ContextPreview,
+  FlagPreview,
+  PreviewBucket,
+  PreviewedEvaluation,
+} from './features/environments/plan.types.js';
 // Rollouts
 export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
+// Events
+export { describeEvent, projectsIn, projectsOf } from './features.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export { ROLLOUT_STATES } from './flags/rollout.types.js';
 export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation
 export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
 // Events
-export { describeEvent } from './kinds.js';
-// Events
-export { projectsIn, projectsOf, type WireEventQuery } from './log/event.types.js';
-export type { DocumentDifference, DocumentName } from './log/history.types.js';
+export type { WireEventQuery } from './log/event.types.js';
+export type { DocumentDifference } from './log/history.types.js';
 // Evaluation in the terms of OpenFeature
 export { findFlag } from './openfeature/find.js';
 export type { ResolutionReason } from './openfeature/reason.js';
@@ -204,7 +210,7 @@ export {
   tokenToWire,
   toWireState,
   variantToWire,
-  WIRE_NAMES,
   type WireEventType,
 } from './wire/event.js';
 export type { AudiencePart } from './words/audience.js';
+export { WIRE_NAMES } from './words/event-names.js';

@@ -10,9 +10,8 @@ export type {
   AuthorizeDue,
   GivenActor,
   GivenPerson,
-  PreviewQuery,
+  NeededApproval,
   SegmentUseRequest,
-  UndoOptions,
 } from './changesets/change-set.types.js';
 export type { ChangeOperationName } from './changesets/operations.js';
 export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './consumers/consumer.types.js';
@@ -41,7 +40,6 @@ export type {
   ChangeRequestQuery,
   ChangeRequestStatus,
   ChangeRequestTime,
-  NeededApproval,
   RequestInput,
 } from './features/change-requests/change-request.js';
 export type {
@@ -54,6 +52,7 @@ export type {
 } from './features/change-requests/change-request.types.js';
 export type { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
 export type { ApprovalPolicy, EnvironmentApproval, KnownApprovalPolicy } from './features/change-requests/policy.js';
+export type { PreviewQuery } from './features/environments/plan.types.js';
 export type {
   AdvanceOptions,
   GuardAnswer,
@@ -85,6 +84,7 @@ export type {
 export type { WeightType } from './flags/variant.types.js';
 export type { DueMode } from './kernel/due/runner.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
+export type { UndoOptions } from './log/history.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
 export type { TokenChanges, TokenRef, TokenRotation, VerifiedToken } from './tokens/token.types.js';

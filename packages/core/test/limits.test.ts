@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { processorTime } from '../../../test/processor-time.js';
 import { documentTooLarge } from '../src/changesets/refusals.js';
+import { REGISTRY } from '../src/features.js';
 import {
   type Constraint,
   createFlags,
@@ -76,7 +77,7 @@ describe('the size of a document', () => {
 
   describe('the document of all names of segments', () => {
     it('has its own advice when it is full', () => {
-      const refusal = documentTooLarge({ kind: 'segment-registry', id: 'all' }, MIB + 1, undefined);
+      const refusal = documentTooLarge(REGISTRY, { kind: 'segment-registry', id: 'all' }, { bytes: MIB + 1 });
       expect(String(refusal)).toContain('delete segments, or choose shorter names');
     });
   });

@@ -3,12 +3,13 @@ import { pause } from '../base/paced.js';
 import { locateRefusals, toNoun } from '../base/validator.js';
 import type { PreparedChange } from '../engine/engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
+import type { Registry } from '../kernel/registry.js';
 import { withCheckpoints } from '../log/checkpoints.js';
 import type { Feed } from '../log/feed.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, ListQuery, NewEvent } from '../storage/port.js';
+import type { PlannedSet } from './change-set.types.js';
 import type { ApprovalGate, ChangeSetWriter, CommittedSet, DecidedSet, SetContext, SetIdentity } from './engine.js';
-import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision } from './refusals.js';
 import { isRepetition, recordOf } from './repetition.js';
 import { ChangeSetUnit } from './unit-of-work.js';
@@ -20,12 +21,15 @@ const MAX_PAUSE = 50;
 /** The dependencies of the change set writer. */
 interface ChangeEnvironment {
   readonly storage: FlagsStorage;
+  readonly registry: Registry;
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'subscriptions' | 'ready' | 'wake'>;
   /** Applies the written documents to the replica, at once. */
   readonly applyUpdates: (updates: readonly KeyedUpdate[], changeSet: string) => Promise<void> | void;
-  /** Drops the usage of deleted flags. Never rejects, because the deletion is committed. */
-  readonly forgetFlags: (flags: readonly string[]) => Promise<void>;
+  /** Drops the usage of deleted documents. Never rejects, because the deletion is committed. */
+  readonly forgetUsage: (ids: readonly string[]) => Promise<void>;
+  /** Converts a decided set for `authorize`. */
+  readonly toPlannedSet: (decided: DecidedSet) => Promise<PlannedSet>;
   /**
    * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
    * replica learns of other processes' commits by polling only.
@@ -82,19 +86,20 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
     },
     async plan(changes, context) {
       const set = { changes, context, id: '', at: environment.now().toISOString() };
-      const decided = await decideSet(set, environment.storage);
-      await authorize(context, decided);
+      const decided = await decideSet(environment, set);
+      await authorize(environment, context, decided);
       return decided;
     },
     isCommitted: (context) => isCommitted(environment.storage, context),
     async prune(documents, ids, isOld) {
-      const unit = new ChangeSetUnit(environment.storage);
+      const unit = new ChangeSetUnit(environment.storage, environment.registry);
       for (const id of ids) {
         const found = await unit.read(documents, id);
         if (found && isOld(found.state)) await unit.remove(documents, id);
       }
       const writes = await unit.toChanges();
-      if (writes.length > 0) await environment.storage.commit({ writes: withCheckpoints(writes), events: [] });
+      if (writes.length > 0)
+        await environment.storage.commit({ writes: withCheckpoints(writes, environment.registry), events: [] });
     },
   };
 }
@@ -131,10 +136,12 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     return found ? { key, parent: null, revision: found.revision, body: found.state } : storage.get(key);
   };
   const reader = { get, list: (query: ListQuery) => storage.list(query) };
-  const decided = await decideSet(set, reader, (unit) => gate?.enter(unit, true)).catch((error: unknown) => {
-    if (isFlagsError(error)) return undefined;
-    throw error;
-  });
+  const decided = await decideSet({ ...environment, storage: reader }, set, (unit) => gate?.enter(unit, true)).catch(
+    (error: unknown) => {
+      if (isFlagsError(error)) return undefined;
+      throw error;
+    },
+  );
   if (!decided || decided.unit.events.length === 0) return 'lost';
   if (await isCommitted(storage, set.context)) return toRepetition(set);
   let admitted: SetRun;
@@ -150,14 +157,14 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
  * Calls the caller's `authorize` with a decided set. If a document changes before the commit, the commit conflicts, and
  * `authorize` is called again with the next decision.
  */
-async function authorize(context: SetContext, decided: DecidedSet): Promise<void> {
+async function authorize({ toPlannedSet }: ChangeEnvironment, context: SetContext, decided: DecidedSet): Promise<void> {
   if (context.authorize && decided.unit.events.length > 0) await context.authorize(await toPlannedSet(decided));
 }
 
 /** Asks `authorize` and the gate. Returns the set as it is recorded: as a bypass only if it does without an approval. */
-async function admit({ gate }: ChangeEnvironment, set: SetRun, decided: DecidedSet): Promise<SetRun> {
-  await authorize(set.context, decided);
-  const isBypassed = await gate?.assertApproved(decided, set.context);
+async function admit(environment: ChangeEnvironment, set: SetRun, decided: DecidedSet): Promise<SetRun> {
+  await authorize(environment, set.context, decided);
+  const isBypassed = await environment.gate?.assertApproved(decided, set.context);
   return isBypassed ? { ...set, context: bypassing(set.context) } : set;
 }
 
@@ -178,7 +185,7 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun, isFirst: boo
   const { gate } = environment;
   let decided: DecidedSet;
   try {
-    decided = await decideSet(set, environment.storage, (unit) => gate?.enter(unit, isFirst));
+    decided = await decideSet(environment, set, (unit) => gate?.enter(unit, isFirst));
   } catch (error) {
     if (await isCommitted(environment.storage, context)) return toRepetition(set);
     throw error;
@@ -196,11 +203,11 @@ async function isCommitted(storage: FlagsStorage, context: SetContext): Promise<
 
 /** Decides every change on the state that the earlier ones leave. */
 async function decideSet(
+  { storage, registry }: { readonly storage: Pick<FlagsStorage, 'get' | 'list'>; readonly registry: Registry },
   { changes, context, id, at }: SetRun,
-  storage: Pick<FlagsStorage, 'get' | 'list'>,
   enterGate?: (unit: ChangeSetUnit) => Promise<void> | undefined,
 ): Promise<DecidedSet> {
-  const unit = new ChangeSetUnit(storage);
+  const unit = new ChangeSetUnit(storage, registry);
   if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);
   for (const change of changes) {
     await pause();
@@ -220,7 +227,7 @@ async function decideSet(
 }
 
 async function commit(
-  { storage, feed, applyUpdates, forgetFlags }: ChangeEnvironment,
+  { storage, registry, feed, applyUpdates, forgetUsage }: ChangeEnvironment,
   set: SetRun,
   { unit, writes }: DecidedSet,
 ): Promise<Outcome> {
@@ -228,7 +235,10 @@ async function commit(
   if (feed.subscriptions.size > 0) await feed.ready();
   await pause();
   const result = await storage.commit({
-    writes: [...withCheckpoints(writes), ...(context.repetition ? [recordOf(context, context.repetition)] : [])],
+    writes: [
+      ...withCheckpoints(writes, registry),
+      ...(context.repetition ? [recordOf(context, context.repetition)] : []),
+    ],
     checks: unit.toChecks(),
     vacant: unit.toVacancies(),
     events: toNewEvents(unit, set),
@@ -243,8 +253,8 @@ async function commit(
   if (applying) await applying;
   feed.wake();
   unit.setRevisions(result.revisions);
-  const deleted = unit.events.filter(({ event }) => event.type === 'flag-deleted');
-  if (deleted.length > 0) await forgetFlags(deleted.map(({ subject }) => subject.id));
+  const deleted = unit.events.filter(({ event }) => registry.describeEvent(event.type).endsUsage);
+  if (deleted.length > 0) await forgetUsage(deleted.map(({ subject }) => subject.id));
   return { id: set.id, at: set.at, actor: context.actor, documents: unit };
 }
 

@@ -1,16 +1,15 @@
+import type { Awaitable } from '../base/common.types.js';
 import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput, locateRefusals } from '../base/validator.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
-import { REFERENCE_MEMBERS } from '../engine/operation.js';
+import { REFERENCE_MEMBERS, type ReferenceMember } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
-import type { Validators } from '../input-schemas.js';
+import type { ListedOperation } from '../kernel/registry.js';
 import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js';
-import type { ChangeSet, DocumentName } from '../log/history.types.js';
-import type { ApplyOptions, Change, PlannedDocument } from './change-set.types.js';
+import type { ApplyOptions, ChangeSet, DocumentName, PlannedDocument } from './change-set.types.js';
 import type { ChangeEngine, UnattributedContext } from './engine.js';
-import { CHANGE_OPERATIONS, type OperationName, operationOf, prepareOperation } from './operations.js';
 import { toPlannedDocuments } from './planned.js';
 import type { ExpectedRevision } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
@@ -18,12 +17,12 @@ import { toContext } from './run-operation.js';
 
 export async function apply(
   engine: ChangeEngine,
-  changes: readonly Change<string>[],
+  changes: readonly GivenChange[],
   options: ApplyOptions = {},
 ): Promise<ChangeSet> {
   const id = options.id === undefined ? undefined : readChangeSetId(options.id);
-  const expected = readExpectedRevisions(options.ifRevision);
-  const hash = id === undefined ? undefined : new ChangesHash();
+  const expected = readExpectedRevisions(engine, options.ifRevision);
+  const hash = id === undefined ? undefined : new ChangesHash(engine);
   const prepared = await prepareAll(id === undefined ? engine : withDerivedIds(engine, id), changes, { hash });
   return commitSet(engine, prepared, { ...toContext(options, hash), expected });
 }
@@ -31,7 +30,7 @@ export async function apply(
 /** Decides changes without a commit. Returns the documents that they would change, with their states. */
 export async function planDocuments(
   engine: ChangeEngine,
-  changes: readonly Change<string>[],
+  changes: readonly GivenChange[],
 ): Promise<readonly PlannedDocument[]> {
   return planPrepared(engine, await prepareAll(engine, changes));
 }
@@ -41,24 +40,39 @@ export async function planPrepared(
   engine: ChangeEngine,
   changes: readonly PreparedChange[],
 ): Promise<readonly PlannedDocument[]> {
-  return toPlannedDocuments(await engine.plan(changes));
+  return toPlannedDocuments(engine.registry, await engine.plan(changes));
 }
 
 /** The operations that the changes may have, and the hash to which they are added. */
 interface PrepareOptions {
   /** Default: those of change sets. */
-  readonly operations?: readonly OperationName[];
+  readonly operations?: readonly string[];
   readonly hash?: ChangesHash | undefined;
+}
+
+/** An engine with the validators of the inputs, by the names of their schemas. */
+type PreparingEngine = Engine & { readonly validate: { readonly [Name in string]?: (input: never) => unknown } };
+
+/**
+ * Validates the input of an operation, and prepares its change.
+ *
+ * @throws FlagsError `invalid_input`
+ */
+function prepareOperation(engine: PreparingEngine, { op, ref, input }: GivenChange): Awaitable<PreparedChange> {
+  const row = engine.operations.find(op) as ListedOperation;
+  const given = row.isInputOptional ? (input ?? {}) : input;
+  const valid = row.input === undefined ? undefined : engine.validate[row.input]?.(given as never);
+  return row.prepare(engine as never, ref as never, valid as never);
 }
 
 /** Validates every change, and creates its ids and times. */
 export async function prepareAll(
-  engine: Engine & { readonly validate: Validators },
+  engine: PreparingEngine,
   changes: readonly GivenChange[],
-  { operations = CHANGE_OPERATIONS, hash }: PrepareOptions = {},
+  { operations = engine.operations.inSets, hash }: PrepareOptions = {},
 ): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
-  for await (const [index, change] of paced(readChanges(changes, operations).entries())) {
+  for await (const [index, change] of paced(readChanges(engine, changes, operations).entries())) {
     const { op, ifRevision } = change;
     const path = `/changes/${index}`;
     const prepare = () => {
@@ -78,7 +92,7 @@ export async function commitSet(
 ): Promise<ChangeSet> {
   const { id, at, actor } = await engine.run(changes, context);
   if (id === null) return { id, at, actor, reason: context.reason ?? null, events: [], revisions: {} };
-  return readCommittedSet(id, async () => toChangeSet(await readSet(engine.storage, id)));
+  return readCommittedSet(id, async () => toChangeSet(engine.registry, await readSet(engine.storage, id)));
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -96,7 +110,7 @@ export interface GivenChange {
  *
  * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per issue, each with a JSON Pointer
  */
-function readChanges(changes: unknown, operations: readonly OperationName[]): readonly GivenChange[] {
+function readChanges(engine: Engine, changes: unknown, operations: readonly string[]): readonly GivenChange[] {
   if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);
   if (changes.length > LIMITS.changesPerSet) {
     const message = `There are ${changes.length} changes, but a change set may have at most ${LIMITS.changesPerSet}; split them.`;
@@ -105,8 +119,8 @@ function readChanges(changes: unknown, operations: readonly OperationName[]): re
   const issues: ErrorDetail[] = [];
   const read = changes.flatMap((change: unknown, index) => {
     const path = `/changes/${index}`;
-    const found = findIssues(change, operations, path);
-    if (changes.length > 1 && operationOf(Object(change).op)?.isInRequests === 'alone') {
+    const found = findIssues(engine, change, { operations, path });
+    if (changes.length > 1 && engine.operations.find(Object(change).op)?.isInRequests === 'alone') {
       found.push({ message: `must be the only change, because it is ${Object(change).op}`, path: `${path}/op` });
     }
     if (issues.length < LIMITS.issues) issues.push(...found);
@@ -116,20 +130,24 @@ function readChanges(changes: unknown, operations: readonly OperationName[]): re
   return read;
 }
 
-function findIssues(change: unknown, operations: readonly OperationName[], path: string): ErrorDetail[] {
+function findIssues(
+  engine: Engine,
+  change: unknown,
+  { operations, path }: { readonly operations: readonly string[]; readonly path: string },
+): ErrorDetail[] {
   if (!isObject(change)) return [{ message: 'must be an object with the members op, ref and input', path }];
   const { op, ref, ifRevision } = change;
-  if (!operations.some((name) => name === op)) {
+  const row = operations.some((name) => name === op) ? engine.operations.find(op as string) : undefined;
+  if (!row) {
     return [{ message: `must be one of ${operations.join(', ')}`, path: `${path}/op` }];
   }
   return [
-    ...findRefIssues(op as OperationName, ref, `${path}/ref`),
+    ...findRefIssues(row.ref as readonly ReferenceMember[], ref, `${path}/ref`),
     ...findRevisionIssues(ifRevision, `${path}/ifRevision`),
   ];
 }
 
-function findRefIssues(op: OperationName, ref: unknown, path: string): readonly ErrorDetail[] {
-  const members = operationOf(op)?.ref ?? [];
+function findRefIssues(members: readonly ReferenceMember[], ref: unknown, path: string): readonly ErrorDetail[] {
   if (members.length === 0) return [];
   if (!isObject(ref)) return [{ message: `must be an object with the members ${members.join(', ')}`, path }];
   return members.flatMap((member): readonly ErrorDetail[] => {
@@ -145,14 +163,14 @@ function findRevisionIssues(ifRevision: unknown, path: string): readonly ErrorDe
   return revisions.every(Number.isSafeInteger) ? [] : [{ message: 'must be a revision, or a list of revisions', path }];
 }
 
-/** Documents whose revisions a caller can know. */
-const KINDS = ['flag', 'project', 'segment'];
-
 /** Reads the revisions that a set expects. */
 function readExpectedRevisions(
+  engine: Engine,
   revisions: Readonly<Record<DocumentName, number>> | undefined,
 ): readonly ExpectedRevision[] {
   if (revisions === undefined) return [];
+  // Documents whose revisions a caller can know.
+  const kinds = engine.registry.kindsWithHistory.map(({ documents }) => documents.kind).sort();
   if (!isObject(revisions)) throw invalidInput([{ message: 'must be an object', path: '/ifRevision' }]);
   const entries = Object.entries(revisions as Members);
   if (entries.length > LIMITS.changesPerSet) {
@@ -162,8 +180,8 @@ function readExpectedRevisions(
     const path = `/ifRevision/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const slash = name.indexOf('/');
     const key = { kind: name.slice(0, slash), id: name.slice(slash + 1) };
-    if (!KINDS.includes(key.kind)) {
-      throw invalidInput([{ message: `must be named as ${KINDS.join('/…, ')}/…`, path }]);
+    if (!kinds.includes(key.kind)) {
+      throw invalidInput([{ message: `must be named as ${kinds.join('/…, ')}/…`, path }]);
     }
     if (!Number.isSafeInteger(revision)) throw invalidInput([{ message: 'must be a revision', path }]);
     return { key, revision: revision as number, path };

@@ -3,7 +3,7 @@ import type { Lifetime } from '../base/lifetime.js';
 import type { OwnConsumers } from '../consumers/consumer-runner.js';
 import type { ConsumerEngine } from '../consumers/consumers.operations.js';
 import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
-import type { GatedEffect, NeededApproval, RequestSummary } from '../features/change-requests/change-request.js';
+import type { GatedEffect, RequestSummary } from '../features/change-requests/change-request.js';
 import type { RollingFlags } from '../features/rollouts/rolling-flags.js';
 import type { Validators } from '../input-schemas.js';
 import type { DueRunner } from '../kernel/due/runner.js';
@@ -13,7 +13,7 @@ import type { TokenVerifier } from '../tokens/token.js';
 import type { ReportEngine } from '../usage/report.operations.js';
 import type { UsageEngine } from '../usage/usage-over-time.operations.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
-import type { AuthorizeChanges } from './change-set.types.js';
+import type { AuthorizeChanges, NeededApproval } from './change-set.types.js';
 import type { ExpectedRevision } from './refusals.js';
 import type { ChangeSetUnit, DocumentChange } from './unit-of-work.js';
 

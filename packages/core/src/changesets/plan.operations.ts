@@ -5,31 +5,30 @@ import { createValidator, invalidInput } from '../base/validator.js';
 import type { StrategyDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluation.types.js';
 import type { Snapshot, StrategyRollout } from '../evaluation/snapshot.js';
-import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
-import type { SegmentState } from '../segments/segment.js';
 import type {
-  Change,
   ChangePlan,
   ChangePreview,
   ContextPreview,
   FlagPreview,
-  PlannedDocument,
   PreviewBucket,
   PreviewedEvaluation,
   PreviewQuery,
-} from './change-set.types.js';
-import { planDocuments, prepareAll } from './change-sets.operations.js';
+} from '../features/environments/plan.types.js';
+import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
+import type { SegmentState } from '../segments/segment.js';
+import type { PlannedDocument } from './change-set.types.js';
+import { type GivenChange, planDocuments, prepareAll } from './change-sets.operations.js';
 import { affectedFlags, effectsOf, type PlannedState, type Side, type States, statesOf } from './effects.js';
 import type { ChangeEngine, DecidedSet } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
 
-export async function plan(engine: ChangeEngine, changes: readonly Change<string>[]): Promise<ChangePlan> {
+export async function plan(engine: ChangeEngine, changes: readonly GivenChange[]): Promise<ChangePlan> {
   return planOf(engine, await engine.plan(await prepareAll(engine, changes)));
 }
 
 /** Returns a decided set as a plan. */
 export async function planOf(engine: ChangeEngine, decided: DecidedSet): Promise<ChangePlan> {
-  const documents = toPlannedDocuments(decided);
+  const documents = toPlannedDocuments(engine.registry, decided);
   const effects = await effectsOf(engine, documents);
   return { documents, effects, approval: await engine.gate.findApproval(decided) };
 }
@@ -46,7 +45,7 @@ const validateQuery = createValidator<PreviewQuery>({
 
 export function preview(
   engine: ChangeEngine,
-  changes: readonly Change<string>[],
+  changes: readonly GivenChange[],
   query: PreviewQuery,
 ): Promise<ChangePreview> {
   return previewPlanned(engine, query, () => planDocuments(engine, changes));

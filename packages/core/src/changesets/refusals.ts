@@ -2,7 +2,7 @@ import { LIMITS } from '../base/limits.js';
 import { locateRefusals, toNoun } from '../base/validator.js';
 import type { PreparedChange } from '../engine/engine.js';
 import { type ErrorCode, FlagsError } from '../errors.js';
-import { kindOf } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 
@@ -56,8 +56,17 @@ function refusalAt(path: string | undefined, code: ErrorCode, message: string): 
 /** The only index document that grows is the one of all names of segments. */
 const INDEX_ADVICE = 'it holds the names of all segments: delete segments, or choose shorter names';
 
-/** @param path the place of the last change of the document in the caller's input */
-export function documentTooLarge({ kind, id }: DocumentKey, bytes: number, path: string | undefined): FlagsError {
+interface TooLarge {
+  readonly bytes: number;
+  /** The place of the last change of the document in the caller's input. */
+  readonly path?: string | undefined;
+}
+
+export function documentTooLarge(
+  { kindOf }: Registry,
+  { kind, id }: DocumentKey,
+  { bytes, path }: TooLarge,
+): FlagsError {
   const advice = kindOf(kind)?.smaller ?? INDEX_ADVICE;
   const message = `The ${toNoun(kind)} ${id} would have ${bytes} bytes, but a document may have at most ${LIMITS.documentBytes}; ${advice}.`;
   return refusalAt(path, 'document_too_large', message);

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { v5 as nameBasedId } from 'uuid';
 import { canonicalJson, isObject } from '../base/json.js';
 import { invalidInput } from '../base/validator.js';
+import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import type { Documents } from '../storage/documents.js';
 import type { DocumentPut, FlagsStorage } from '../storage/port.js';
 import type { RepetitionKey, SetContext } from './engine.js';
-import { operationOf } from './operations.js';
 
 /** A change as the caller names it. */
 export interface HashedChange {
@@ -19,6 +19,8 @@ export interface HashedChange {
 export class ChangesHash {
   private readonly hash = createHash('sha256');
 
+  constructor(private readonly engine: Pick<Engine, 'operations'>) {}
+
   /**
    * Adds a change. Optional members of its reference, such as the project of a segment, are conditions like
    * `ifRevision`, and not part of the change.
@@ -26,7 +28,9 @@ export class ChangesHash {
    * @throws FlagsError `invalid_input` for an input that is not JSON
    */
   add({ op, ref, input }: HashedChange): void {
-    const members = (operationOf(op)?.ref ?? []).filter((member) => !member.endsWith('?') && isObject(ref));
+    const members = (this.engine.operations.find(op)?.ref ?? []).filter(
+      (member) => !member.endsWith('?') && isObject(ref),
+    );
     const named = members.map((member) => (ref as Readonly<Record<string, unknown>>)[member]);
     this.addValue([op, named, input]);
   }

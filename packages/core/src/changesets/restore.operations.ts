@@ -1,7 +1,7 @@
 import { paced } from '../base/paced.js';
 import type { UnitOfWork } from '../engine/engine.js';
 import type { Restored } from '../engine/restorer.js';
-import { KINDS_WITH_HISTORY, type KindWithHistory } from '../kinds.js';
+import type { KindWithHistory, Registry } from '../kernel/registry.js';
 
 /** A document and the state to restore; undefined: no document. */
 export interface Restoration {
@@ -25,9 +25,13 @@ interface RestoredKind {
  *
  * @throws FlagsError as the single operations: for missing references, taken names, and documents that others need
  */
-export async function restoreDocuments(unit: UnitOfWork, restorations: readonly Restoration[]): Promise<void> {
+export async function restoreDocuments(
+  { kindsWithHistory }: Registry,
+  unit: UnitOfWork,
+  restorations: readonly Restoration[],
+): Promise<void> {
   const parentsFirst: RestoredKind[] = [];
-  for (const { documents, restorer } of KINDS_WITH_HISTORY) {
+  for (const { documents, restorer } of kindsWithHistory) {
     const restored: Restored<unknown>[] = [];
     for await (const { kind, id, target, path } of paced(restorations)) {
       if (kind !== documents.kind) continue;

@@ -6,7 +6,6 @@ import type { CommittedDocuments, PreparedChange } from '../engine/engine.js';
 import type { CallOperation, ReferenceMember } from '../engine/operation.js';
 import { FlagsError } from '../errors.js';
 import type { Validators } from '../input-schemas.js';
-import { hasHistory } from '../kinds.js';
 import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { Token } from '../tokens/token.types.js';
 import type { ActorOptions, AuthorizeChanges, GivenActor } from './change-set.types.js';
@@ -145,12 +144,12 @@ export async function commitPrepared(
   const { op } = call;
   const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
   // Before the first wait: the caller may change the input then.
-  const hash = id === undefined ? undefined : new ChangesHash();
+  const hash = id === undefined ? undefined : new ChangesHash(engine);
   hash?.add(call);
   const preparing = prepare(id === undefined ? engine : withDerivedIds(engine, id));
   const unnamed = 'then' in preparing ? await preparing : preparing;
   const named = engine.authorize ? { ...unnamed, op } : unnamed;
-  if (id !== undefined && !hasHistory(named.subject)) throw cannotBeRepeated(op);
+  if (id !== undefined && !engine.registry.hasHistory(named.subject)) throw cannotBeRepeated(op);
   if (!context) return { prepared: named, documents: await commitOne(engine, named) };
   const { ifRevision } = context;
   const prepared = ifRevision === undefined ? named : { ...named, ifRevision };
@@ -175,7 +174,7 @@ async function commitOne(
   context?: UnattributedContext,
 ): Promise<CommittedDocuments> {
   const { documents } = await engine.run([change], context);
-  return documents ?? readDocumentsAfter(engine.storage, context?.repetition?.id ?? '');
+  return documents ?? readDocumentsAfter(engine, context?.repetition?.id ?? '');
 }
 
 /** Returns a copy that callers may change: the storage may keep the documents themselves in memory. */

@@ -1,6 +1,7 @@
 import type { ChangeSetRef } from '../base/common.types.js';
-import type { ChangeSet } from '../log/history.types.js';
-import type { ChangePlan, ChangePreview, PreviewQuery, UndoOptions } from './change-set.types.js';
+import type { ChangePlan, ChangePreview, PreviewQuery } from '../features/environments/plan.types.js';
+import type { UndoOptions } from '../log/history.types.js';
+import type { ChangeSet } from './change-set.types.js';
 import { commitSet, planPrepared } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
 import { planOf, previewPlanned } from './plan.operations.js';
@@ -13,7 +14,7 @@ export async function undoChangeSet(
   ref: ChangeSetRef,
   options: UndoOptions = {},
 ): Promise<ChangeSet> {
-  const hash = new ChangesHash();
+  const hash = new ChangesHash(engine);
   hash.add({ op: 'undoChangeSet', input: ref.changeSet });
   const context = toContext(options, hash);
   return commitSet(engine, [await prepareUndo(engine, ref, options)], context);

@@ -3,7 +3,7 @@ import { paced } from '../base/paced.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { CHANGE_SET, singleOperation } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
-import { describeEvent, KINDS_WITH_HISTORY, kindOf } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 import {
   type LoggedDocument,
   type LoggedSet,
@@ -12,8 +12,8 @@ import {
   readSet,
   toChangeSet,
 } from '../log/change-set-log.js';
-import type { ChangeSet } from '../log/history.types.js';
 import type { DocumentKey, StoredEvent } from '../storage/port.js';
+import type { ChangeSet } from './change-set.types.js';
 import { type Restoration, restoreDocuments } from './restore.operations.js';
 
 /** Prepares an undo. Its events name no operation: each needs the permission for itself. */
@@ -23,10 +23,10 @@ export async function prepareUndo(
   { authorize }: { readonly authorize?: ((set: ChangeSet) => Awaitable<void>) | undefined } = {},
 ): Promise<PreparedChange> {
   const set = await readSet(engine.storage, id);
-  await authorize?.(toChangeSet(set));
-  const changed = await readLoggedDocuments(engine.storage, set);
+  await authorize?.(toChangeSet(engine.registry, set));
+  const changed = await readLoggedDocuments(engine, set);
   const subject = changed[0]?.key;
-  const why = whyNothingToUndo(set);
+  const why = whyNothingToUndo(engine.registry, set);
   if (!subject || why !== undefined) {
     throw new FlagsError(
       'undo_conflict',
@@ -35,7 +35,7 @@ export async function prepareUndo(
   }
   const decide = async (unit: UnitOfWork) => {
     const restorations = await mergeAll(engine, unit, { set, changed });
-    await restoreDocuments(unit, restorations).catch((error: unknown) => {
+    await restoreDocuments(engine.registry, unit, restorations).catch((error: unknown) => {
       throw toConflict(id, error);
     });
   };
@@ -43,7 +43,10 @@ export async function prepareUndo(
 }
 
 /** Undefined if an undo can take something back. */
-function whyNothingToUndo({ events: [first, ...others] }: LoggedSet): string | undefined {
+function whyNothingToUndo(
+  { kindOf, describeEvent }: Registry,
+  { events: [first, ...others] }: LoggedSet,
+): string | undefined {
   const reasonOf = ({ subject, type }: StoredEvent) =>
     kindOf(subject.kind)?.cannotUndo ?? describeEvent(type).cannotUndo;
   return others.every((event) => reasonOf(event) !== undefined) ? reasonOf(first) : undefined;
@@ -59,7 +62,7 @@ async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: Read
   const conflicts: Conflict[] = [];
   let advice: string | undefined;
   const restorations: Restoration[] = [];
-  for (const { documents, restorer } of KINDS_WITH_HISTORY) {
+  for (const { documents, restorer } of engine.registry.kindsWithHistory) {
     const { kind } = documents;
     for await (const { key, before, after } of paced(changed.filter(({ key }) => key.kind === kind))) {
       const now = (await unit.read<unknown>(documents, key.id))?.state;
@@ -82,7 +85,7 @@ interface Conflict {
 }
 
 async function conflictError(
-  { storage }: Engine,
+  engine: Engine,
   {
     set,
     conflicts,
@@ -92,7 +95,7 @@ async function conflictError(
   const details: ErrorDetail[] = [];
   for (const conflict of conflicts) {
     const { kind, id } = conflict.key;
-    for (const { set: later, path } of await listLaterSets(storage, set, conflict)) {
+    for (const { set: later, path } of await listLaterSets(engine, set, conflict)) {
       const [{ actor, at }] = later.events;
       const message = `The change set ${later.id} of ${actor} at ${at} changed this part.`;
       details.push({ message, path: `/${kind}/${id}${path}` });

@@ -5,7 +5,7 @@ import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { assertText } from '../base/validator.js';
 import type { Recorded, UnitOfWork } from '../engine/engine.js';
-import { describeEvent } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 import type { WrittenDocument } from '../log/checkpoints.js';
 import {
   type Aggregate,
@@ -91,7 +91,10 @@ export class ChangeSetUnit implements UnitOfWork {
   private op: string | undefined;
   private latest: Entry | undefined;
 
-  constructor(private readonly storage: Pick<FlagsStorage, 'get' | 'list'>) {}
+  constructor(
+    private readonly storage: Pick<FlagsStorage, 'get' | 'list'>,
+    private readonly registry: Registry,
+  ) {}
 
   // Getters that return bound functions: callers destructure `read` and `list`.
 
@@ -207,7 +210,11 @@ export class ChangeSetUnit implements UnitOfWork {
       changes.push(change);
     }
     for (const [index, change] of changes.entries()) {
-      if (isTooLarge(change)) throw documentTooLarge(change.write.key, change.bytes, written[index]?.pending.path);
+      if (!isTooLarge(this.registry, change)) continue;
+      throw documentTooLarge(this.registry, change.write.key, {
+        bytes: change.bytes,
+        path: written[index]?.pending.path,
+      });
     }
     return changes;
   }
@@ -368,12 +375,12 @@ function toChange({ key, found, pending }: PendingEntry): DocumentChange {
  * Whether events shrink a document, or add a few bytes only. Size limits do not apply to them, so that callers can
  * disable, archive and empty a flag of any size.
  */
-function isNeverRefused(events: readonly DomainEvent[]): boolean {
+function isNeverRefused({ describeEvent }: Registry, events: readonly DomainEvent[]): boolean {
   return events.every(({ type, shrinks }) => shrinks ?? describeEvent(type).shrinks);
 }
 
 /** Whether a change makes a document too large. One that is already too large may shrink, or keep its size. */
-function isTooLarge({ bytes, events, found }: DocumentChange): boolean {
-  if (bytes <= LIMITS.documentBytes || (events.length > 0 && isNeverRefused(events))) return false;
+function isTooLarge(registry: Registry, { bytes, events, found }: DocumentChange): boolean {
+  if (bytes <= LIMITS.documentBytes || (events.length > 0 && isNeverRefused(registry, events))) return false;
   return !found || bytes > Buffer.byteLength(JSON.stringify(found.state));
 }

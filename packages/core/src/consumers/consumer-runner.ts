@@ -4,6 +4,7 @@ import { LIMITS } from '../base/limits.js';
 import { sleep } from '../base/sleep.js';
 import { FlagsError, isFlagsError, shorten } from '../errors.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
+import type { Registry } from '../kernel/registry.js';
 import { FEED_PAGE_BYTES } from '../log/event.operations.js';
 import { BATCH_SIZE, type FeedReader, toFlagsEvent } from '../log/feed.js';
 import { newestPosition, readFeed } from '../storage/feed-pages.js';
@@ -20,6 +21,7 @@ const [SHORTEST_PAUSE, LONGEST_PAUSE] = [1_000, 300_000];
 
 interface ConsumerRun {
   readonly storage: FlagsStorage;
+  readonly registry: Registry;
   readonly name: string;
   readonly handler: ConsumerHandler;
   readonly onHistoryLost: ConsumeOptions['onHistoryLost'];
@@ -202,10 +204,13 @@ export class ConsumerRunner implements FeedReader {
   }
 
   private async handle(tenure: Tenure, events: readonly StoredEvent[]): Promise<void> {
-    const { handler, onError } = this.start;
+    const { registry, handler, onError } = this.start;
     const { signal } = tenure.ending;
     try {
-      await handler(events.map(toFlagsEvent), { signal });
+      await handler(
+        events.map((event) => toFlagsEvent(registry, event)),
+        { signal },
+      );
       tenure.position = events.at(-1)?.position ?? tenure.position;
       tenure.error = null;
       tenure.failures = 0;

@@ -44,9 +44,9 @@ export async function consume(
   const { onHistoryLost } = options;
   assertListener(handler);
   if (onHistoryLost !== undefined) assertListener(onHistoryLost);
-  const { storage, instance, pollInterval, now, onError, feed } = engine;
+  const { storage, registry, instance, pollInterval, now, onError, feed } = engine;
   await createConsumer(storage, name, from);
-  const node = { storage, instance, pollInterval, now, onError };
+  const node = { storage, registry, instance, pollInterval, now, onError };
   const runner = new ConsumerRunner({ ...node, name, handler, onHistoryLost, lease });
   const end = feed.attach(runner);
   engine.consumers.add(runner);

@@ -1,6 +1,6 @@
 import { assertText, invalidInput } from '../base/validator.js';
-import { EVENT_TYPES, type EventType } from '../kinds.js';
 import type { FlagsEvent } from '../log/event.types.js';
+import { type EventType, WIRE_NAMES } from '../words/event-names.js';
 import type { ConsumerHandler } from './consumer.types.js';
 
 /** Milliseconds. */
@@ -87,7 +87,7 @@ export function parseReceiver(url: unknown): URL {
 /** Returns a filter of events by their types. Throws `invalid_input` for an unknown type. */
 export function filterByType(types: readonly EventType[] | undefined): (event: FlagsEvent) => boolean {
   if (types === undefined) return () => true;
-  const known: readonly string[] = EVENT_TYPES;
+  const known = Object.keys(WIRE_NAMES);
   if (Array.isArray(types) && types.every((type) => known.includes(type))) return ({ type }) => types.includes(type);
   throw invalidInput([{ message: `must be a list of event types: ${known.join(', ')}`, path: '/events' }]);
 }

@@ -3,10 +3,9 @@ import { compareStates } from '../base/parts.js';
 import { UNPRINTABLE } from '../base/printable.js';
 import { shorten } from '../errors.js';
 import { APPROVAL_POLICY } from '../features/change-requests/policy.js';
-import { ALL_KINDS, type EventType } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 import { compareByEvents } from '../log/differences.js';
 import type { FlagsEvent } from '../log/event.types.js';
-import { holdsDocument } from '../log/event-log.js';
 import {
   describeDifferences,
   describeDocument,
@@ -15,6 +14,7 @@ import {
 } from '../words/describe-differences.js';
 import { describeRequestEvent } from '../words/describe-request.js';
 import { describeRolloutEvent } from '../words/describe-rollout.js';
+import type { EventType } from '../words/event-names.js';
 import type { ConsumerHandler } from './consumer.types.js';
 import { filterByType, parseReceiver, post, sendInOrder, TIMEOUT } from './sending.js';
 
@@ -33,41 +33,39 @@ export interface SlackOptions {
 /** Lines of a message, and characters of a line. */
 const [MOST_LINES, LONGEST_LINE] = [20, 1000];
 
-/**
- * Returns a handler for `consume` that posts one message per change set to an incoming webhook of Slack, or of a program that
- * accepts the same: who changed what, from which value to which, and why. The words are those of the history. A change
- * request is a sentence: who asks for approval of what, who has decided about it, and why it failed.
- *
- * The handler throws unless the answer is 2xx within 15 seconds, so that the message is repeated.
- *
- * @param url the incoming webhook. A secret: whoever has it can post
- * @throws FlagsError `invalid_input`
- * @example
- * const link = ({ project, flag }: FlagsEvent) => flag && `https://example.org/flags/ui/projects/${project}/flags/${flag}`;
- * const { SLACK_URL = '' } = process.env;
- * await flags.consume('slack', slack(SLACK_URL, { events: ['environment-enabled'], link }));
- */
-export function slack(url: string, { events, link = () => undefined }: SlackOptions = {}): ConsumerHandler {
+/** Returns the handler of `slack`. */
+export function createSlackHandler(
+  registry: Registry,
+  url: string,
+  { events, link = () => undefined }: SlackOptions = {},
+): ConsumerHandler {
   const receiver = parseReceiver(url);
   const isWanted = filterByType(events);
   const headers = { 'content-type': 'application/json' };
   return sendInOrder({
     itemsOf: (batch) => [...groupBy(batch.filter(isWanted), ({ changeSet }) => changeSet).values()],
     send(set, signal) {
-      const body = JSON.stringify({ text: describeSet(set, link) });
+      const body = JSON.stringify({ text: describeSet(registry, set, link) });
       return post({ url: receiver, headers, body, timeout: TIMEOUT }, signal);
     },
   });
 }
 
-function describeSet(set: readonly FlagsEvent[], link: NonNullable<SlackOptions['link']>): string {
+function describeSet(
+  registry: Registry,
+  set: readonly FlagsEvent[],
+  linkTo: NonNullable<SlackOptions['link']>,
+): string {
+  const link = (text: string, event: FlagsEvent) => linked(text, linkTo(event));
   const sentences = set.flatMap((event) => {
     const sentence = describeRequestEvent(event);
-    return sentence === undefined ? [] : [linked(shorten(sentence, LONGEST_LINE), link(event))];
+    return sentence === undefined ? [] : [link(shorten(sentence, LONGEST_LINE), event)];
   });
   const lines = set
     .filter((event) => describeRequestEvent(event) === undefined && !isPartOfRollout(event, set))
-    .flatMap((event) => describeEvent(event).map((line) => `• ${titleOf(event, link)}: ${line}`));
+    .flatMap((event) =>
+      describeEvent(registry, event).map((line) => `• ${link(titleOf(registry, event), event)}: ${line}`),
+    );
   const rest = lines.length - MOST_LINES;
   const [first] = set;
   return [
@@ -79,8 +77,8 @@ function describeSet(set: readonly FlagsEvent[], link: NonNullable<SlackOptions[
   ].join('\n');
 }
 
-function titleOf(event: FlagsEvent, link: NonNullable<SlackOptions['link']>): string {
-  return linked(describeDocument(documentOf(event)), link(event));
+function titleOf(registry: Registry, event: FlagsEvent): string {
+  return describeDocument(documentOf(registry, event));
 }
 
 function linked(text: string, address: string | null | undefined): string {
@@ -102,20 +100,23 @@ function isPartOfRollout({ type, flag, environment, data }: FlagsEvent, set: rea
 }
 
 /** Describes the difference that an event makes: one line per part. */
-function describeEvent(event: FlagsEvent): readonly string[] {
+function describeEvent(registry: Registry, event: FlagsEvent): readonly string[] {
   const { data, before, type, environment } = event;
   const rollout = describeRolloutEvent(event);
   if (rollout !== undefined) return [escapeText(shorten(`${environment} · ${rollout}`, LONGEST_LINE))];
-  const parts = holdsDocument(type) ? compareStates(before, data) : compareByEvents([event]);
+  const parts = registry.holdsDocument(type) ? compareStates(before, data) : compareByEvents(registry, [event]);
   const names = { strategies: nameStrategies([before, data]) };
-  const described = describeDifferences({ ...documentOf(event), parts }, names);
+  const described = describeDifferences({ ...documentOf(registry, event), parts }, names);
   const lines = described.map((difference) => escapeText(shorten(differenceText(difference), LONGEST_LINE)));
   return lines.length > 0 ? lines : [type.replaceAll('-', ' ')];
 }
 
 /** People know a segment and a token by name. A change request and a rollout have none. The settings are one document. */
-function documentOf({ type, flag, project, data, before }: FlagsEvent): { readonly kind: string; readonly id: string } {
-  const kind = ALL_KINDS.find(({ documents }) => type in documents.events)?.documents.kind ?? 'document';
+function documentOf(
+  { kinds }: Registry,
+  { type, flag, project, data, before }: FlagsEvent,
+): { readonly kind: string; readonly id: string } {
+  const kind = kinds.find(({ documents }) => type in documents.events)?.documents.kind ?? 'document';
   const { name, id } = Object(data ?? before) as { readonly name?: unknown; readonly id?: unknown };
   return { kind, id: `${flag ?? (kind === 'project' ? project : (name ?? id ?? APPROVAL_POLICY))}` };
 }

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { invalidInput } from '../base/validator.js';
-import type { EventType } from '../kinds.js';
 import type { FlagsEvent } from '../log/event.types.js';
 import { eventToWire } from '../wire/event.js';
 import { describeRequestEvent } from '../words/describe-request.js';
+import type { EventType } from '../words/event-names.js';
 import type { ConsumerHandler } from './consumer.types.js';
 import { filterByType, parseReceiver, post, ReceiverGone, sendInOrder, TIMEOUT } from './sending.js';
 

@@ -1,6 +1,6 @@
 import type { ChangeContext, StrategyRef } from '../base/common.types.js';
 import type { PartDifference } from '../base/parts.js';
-import type { NeededApproval } from '../features/change-requests/change-request.js';
+import type { NeededApproval } from '../changesets/change-set.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
 import type { OwnStrategyInput } from '../flags/strategy.types.js';

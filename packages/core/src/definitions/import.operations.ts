@@ -17,6 +17,7 @@ import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
 import { assertSegmentWeight, findWeightFaults, patternCounter, segmentsWith } from '../flags/flag-weight.js';
 import { findInvalidPatterns } from '../flags/patterns.js';
+import type { Registry } from '../kernel/registry.js';
 import { readCommittedSet, readLoggedDocuments, readSet } from '../log/change-set-log.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
@@ -49,9 +50,9 @@ export async function importDefinitions(
   options: ImportOptions = {},
   rules = true,
 ): Promise<ImportResult> {
-  const { prune, dryRun, ...rest } = readOptions(options);
+  const { prune, dryRun, ...rest } = readOptions(engine, options);
   const definitions = await readDefinitions(engine, document);
-  const hash = rest.id === undefined ? undefined : await hashOf(definitions, prune);
+  const hash = rest.id === undefined ? undefined : await hashOf(engine, definitions, prune);
   const context = { ...toContext(rest, hash), authorize: createAuthorization(engine) };
   const { repetition } = context;
   if (!dryRun && repetition && (await engine.isCommitted(context))) {
@@ -85,10 +86,10 @@ function rolloutsNow({ memory }: ChangeEngine, { flags }: Required<Definitions>)
 }
 
 /** Reads the result of a committed import from its events. */
-function readImport({ storage }: ChangeEngine, id: string, rollouts: ImportResult['rollouts']): Promise<ImportResult> {
+function readImport(engine: ChangeEngine, id: string, rollouts: ImportResult['rollouts']): Promise<ImportResult> {
   return readCommittedSet(id, async () => {
-    const set = await readSet(storage, id);
-    const changed = await readLoggedDocuments(storage, set);
+    const set = await readSet(engine.storage, id);
+    const changed = await readLoggedDocuments(engine, set);
     const differences = await differencesOf(changed.map(({ key, before, after }) => ({ ...key, before, after })));
     return { dryRun: false, changeSet: { id, at: set.events[0].at }, differences, rollouts };
   });
@@ -103,19 +104,23 @@ async function differencesOf(documents: readonly PlannedState[]): Promise<readon
   return differences;
 }
 
-async function hashOf({ projects, segments, flags }: Required<Definitions>, prune: boolean): Promise<ChangesHash> {
-  const hash = new ChangesHash();
+async function hashOf(
+  engine: ChangeEngine,
+  { projects, segments, flags }: Required<Definitions>,
+  prune: boolean,
+): Promise<ChangesHash> {
+  const hash = new ChangesHash(engine);
   hash.add({ op: 'importDefinitions', input: { prune, projects: projects.length, segments: segments.length } });
   for await (const item of paced([...projects, ...segments, ...flags])) hash.addValue(item);
   return hash;
 }
 
-function readOptions({ prune = false, dryRun = false, ...rest }: ImportOptions) {
+function readOptions(engine: ChangeEngine, { prune = false, dryRun = false, ...rest }: ImportOptions) {
   for (const [name, value] of Object.entries({ prune, dryRun })) {
     if (typeof value !== 'boolean') throw invalidInput([{ message: 'must be boolean', path: `/${name}` }]);
   }
   // Before the document is read, which may take long.
-  toContext(rest, new ChangesHash());
+  toContext(rest, new ChangesHash(engine));
   return { ...rest, prune, dryRun };
 }
 
@@ -185,7 +190,7 @@ async function restoreAll(engine: ChangeEngine, unit: UnitOfWork, documents: rea
     if (kind === 'project') await locateRefusals(path, () => assertOwnerStays(current, target, ownerOf(engine)));
     restorations.push({ kind, id: idOf(planned), target, path });
   }
-  await restoreDocuments(unit, restorations);
+  await restoreDocuments(engine.registry, unit, restorations);
   for await (const { planned, path } of paced(documents)) {
     if (planned.kind !== 'flag' || planned.current) continue;
     await locateRefusals(path || undefined, () => assertNewSegmentsUsable(unit, planned.target));
@@ -245,21 +250,25 @@ function idOf({ kind, target }: Planned): string {
  * Returns the actor's check of the import. For a new document, it also gets the events that would bring an empty
  * document to its state: each needs a permission of its own.
  */
-function createAuthorization({ authorize }: ChangeEngine): AuthorizeChanges | undefined {
+function createAuthorization({ authorize, registry }: ChangeEngine): AuthorizeChanges | undefined {
   if (!authorize) return undefined;
   return async ({ documents, segmentUses }) => {
     const whole: PlannedDocument[] = [];
-    for await (const document of paced(documents)) whole.push(withContents(document));
+    for await (const document of paced(documents)) whole.push(withContents(registry, document));
     return authorize({ documents: whole, segmentUses });
   };
 }
 
-function withContents(document: PlannedDocument): PlannedDocument {
+function withContents(registry: Registry, document: PlannedDocument): PlannedDocument {
   const { kind, id, before, after, events } = document;
   if (before !== null) return document;
   const { project = null } = after as { readonly project?: string };
   const contents = contentsOf({ kind, target: after } as Planned).map((event) =>
-    toPlannedEvent({ subject: { kind, id }, project: kind === projectDocuments.kind ? id : project, event }),
+    toPlannedEvent(registry, {
+      subject: { kind, id },
+      project: kind === projectDocuments.kind ? id : project,
+      event,
+    }),
   );
   return { ...document, events: [...events, ...contents] };
 }

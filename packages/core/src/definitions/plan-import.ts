@@ -10,7 +10,6 @@ import { environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments, restoreFlag } from '../flags/flag.kind.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
 import { newLabelIssues } from '../flags/metadata.decide.js';
-import { restorerOf } from '../kinds.js';
 import type { ProjectState } from '../projects/project.js';
 import { projectDocuments, restoreProject } from '../projects/project.kind.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
@@ -79,7 +78,7 @@ export async function planImport(engine: ChangeEngine, input: ImportInput): Prom
       rollouts.push(...rolloutsLeftAlone(one.definition, planned.current, planned.target));
     }
     for (const { path, message } of findTargetIssues(one, planned)) issues.add(`${one.path}${path}`, message);
-    if (!isChange(planned)) continue;
+    if (!isChange(engine, planned)) continue;
     const bytes = Buffer.byteLength(JSON.stringify(planned.target));
     if (bytes > LIMITS.documentBytes) {
       issues.add(one.path, `would have ${bytes} bytes, but may have at most ${LIMITS.documentBytes}`);
@@ -154,8 +153,8 @@ export async function readTarget(
   return { kind: 'flag', current, target: { ...target, dependencies } };
 }
 
-function isChange({ kind, current, target }: Planned): boolean {
-  return (restorerOf(kind)?.eventsBetween(current, target).length ?? 0) > 0;
+function isChange({ registry }: ChangeEngine, { kind, current, target }: Planned): boolean {
+  return (registry.restorerOf(kind)?.eventsBetween(current, target).length ?? 0) > 0;
 }
 
 function importTooLarge(count: number): FlagsError {

@@ -34,6 +34,10 @@ export interface EventDescription<Event> {
   readonly spans?: true;
   /** `data` is the whole document, or the event ends it. */
   readonly isWhole?: true;
+  /** Removes from its `data` and `before` what events do not show, such as a secret's hash. */
+  readonly show?: (state: unknown) => unknown;
+  /** Ends the document, and with it the usage that was recorded under its name. */
+  readonly endsUsage?: true;
   /** Shows who has access. Histories show it to callers who may read the event log. */
   readonly isAboutAccess?: true;
 }
@@ -74,6 +78,10 @@ export interface RecordedKind<State, Event extends DomainEvent> extends Recorded
   readonly cannotUndo?: string;
   /** The replica keeps these documents in memory, for evaluation. */
   readonly isInMemory?: true;
+  /** Their ids are names of flags: the events name them as their `flag`. */
+  readonly isFlag?: true;
+  /** Removes from a state what plans do not show. */
+  readonly show?: (state: unknown) => unknown;
 }
 
 /** A kind of document that events change. */

@@ -1,5 +1,6 @@
 import type { DomainEvent } from '../base/domain-event.js';
-import type { Engine, UnitOfWork } from './engine.js';
+import type { FlagsSettings } from '../base/settings.types.js';
+import type { UnitOfWork } from './change.js';
 import type { MergedVersions, Versions } from './kind.js';
 
 /** A document of a restoration, with its present and its target state. */
@@ -28,5 +29,9 @@ export interface Restorer<State, Event extends DomainEvent = DomainEvent> {
   /** Checks the rules between documents on the final state. Not called for unchanged documents. */
   readonly check?: (unit: UnitOfWork, document: Restored<State>) => Promise<void>;
   /** Refuses the result of a merge that no single operation would allow. */
-  readonly assertMergeable?: (engine: Engine, versions: Versions<State>, target: State | undefined) => void;
+  readonly assertMergeable?: (
+    engine: { readonly settings: FlagsSettings },
+    versions: Versions<State>,
+    target: State | undefined,
+  ) => void;
 }

@@ -328,7 +328,14 @@ const flagEvents: EventDescriptions<FlagEvent> = {
     action: 'reviveFlag',
     shrinks: true,
   },
-  'flag-deleted': { parts: memberParts, action: 'deleteFlag', shrinks: true, refers: always, isWhole: true },
+  'flag-deleted': {
+    parts: memberParts,
+    action: 'deleteFlag',
+    shrinks: true,
+    refers: always,
+    isWhole: true,
+    endsUsage: true,
+  },
   'flag-moved': { parts: memberParts, action: 'moveFlag', refers: always, moves: true },
   'strategy-added': {
     parts: (event) => strategyPart(event, event.data),
@@ -384,6 +391,7 @@ export const flagDocuments: Kind<FlagState, FlagEvent> = {
   events: flagEvents,
   smaller: 'shorten its texts and lists, or move constraints into segments',
   isInMemory: true,
+  isFlag: true,
   evolve: evolveFlag,
   parentOf: ({ project }) => project,
   projectOf: ({ project }) => project,

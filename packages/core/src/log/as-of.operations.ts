@@ -55,7 +55,7 @@ export function asOf(engine: PastEngine, time: AsOf): FlagsView {
   const read = createRead({
     get: memoizeAsync(async (key) => {
       const { position: until } = await moment();
-      const found = await stateAt(engine.storage, key, { until });
+      const found = await stateAt(engine, key, { until });
       return found && { key, parent: null, revision: found.revision, body: found.state };
     }, nameOf),
   });

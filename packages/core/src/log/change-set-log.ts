@@ -1,16 +1,16 @@
 import { groupBy } from '../base/collections.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
+import type { ChangeSet } from '../changesets/change-set.types.js';
 import type { CommittedDocuments } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
-import { describeEvent, foldEvents, hasHistory } from '../kinds.js';
+import { projectsOf } from '../kernel/log/event-projects.js';
+import type { Registry } from '../kernel/registry.js';
 import { type Documents, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
 import { compareByEvents } from './differences.js';
-import { projectsOf } from './event.types.js';
-import { holdsDocument, stateBefore, walkBack } from './event-log.js';
+import { type LogSource, stateBefore, walkBack } from './event-log.js';
 import { toFlagsEvent } from './feed.js';
-import type { ChangeSet } from './history.types.js';
 
 /** The events of one change set, in their order. */
 export interface LoggedSet {
@@ -62,7 +62,8 @@ function setNotFound(id: string): FlagsError {
  *
  * @throws FlagsError as `readSet`
  */
-export async function readProjects(storage: FlagsStorage, id: string): Promise<readonly (string | null)[]> {
+export async function readProjects({ storage, registry }: LogSource, id: string): Promise<readonly (string | null)[]> {
+  const { describeEvent } = registry;
   const filter = { changeSet: readId(id) };
   const projects = new Set<string | null>();
   const types = new Set<string>();
@@ -74,7 +75,7 @@ export async function readProjects(storage: FlagsStorage, id: string): Promise<r
   const isInData = (type: string) => describeEvent(type).moves || describeEvent(type).spans;
   for (const type of [...types].filter(isInData)) {
     for await (const event of walkBack(storage, { filter: { ...filter, type } })) {
-      for (const project of projectsOf([event])) projects.add(project);
+      for (const project of projectsOf(registry, [event])) projects.add(project);
     }
   }
   return [...projects];
@@ -93,25 +94,24 @@ async function readAll(storage: FlagsStorage, filter: EventFilter): Promise<read
  * @param paths JSON Pointers
  */
 export async function listLaterSets(
-  storage: FlagsStorage,
+  { storage, registry }: LogSource,
   { id }: LoggedSet,
   { key, paths }: { readonly key: DocumentKey; readonly paths: readonly string[] },
 ): Promise<readonly { readonly set: LoggedSet; readonly path: string }[]> {
   const later: { set: LoggedSet; path: string }[] = [];
   for await (const set of walkBackSets(storage, { filter: { subject: key } })) {
     if (set.id === id) break;
-    const path = paths.find((one) => touches(set.events, one));
+    const path = paths.find((one) => touches(registry, set.events, one));
     if (path !== undefined) later.push({ set, path });
   }
   return later;
 }
 
-function touches(events: readonly StoredEvent[], path: string): boolean {
-  if (path === '' || events.some(({ type }) => holdsDocument(type))) return true;
+function touches(registry: Registry, events: readonly StoredEvent[], path: string): boolean {
+  if (path === '' || events.some(({ type }) => registry.holdsDocument(type))) return true;
   const isWithin = (one: string, other: string) => one === other || one.startsWith(`${other}/`);
-  return compareByEvents(events.map(toFlagsEvent)).some(
-    (part) => isWithin(part.path, path) || isWithin(path, part.path),
-  );
+  const shown = events.map((event) => toFlagsEvent(registry, event));
+  return compareByEvents(registry, shown).some((part) => isWithin(part.path, path) || isWithin(path, part.path));
 }
 
 /** A document that a set has changed, with its states around the set. */
@@ -123,14 +123,15 @@ export interface LoggedDocument {
   readonly revision: number;
 }
 
-/** Reads the documents that a set has changed. Leaves out tokens, which have no history. */
-export async function readLoggedDocuments(storage: FlagsStorage, { events }: LoggedSet): Promise<LoggedDocument[]> {
+/** Reads the documents that a set has changed. Leaves out documents without a history. */
+export async function readLoggedDocuments(source: LogSource, { events }: LoggedSet): Promise<LoggedDocument[]> {
+  const { hasHistory, foldEvents } = source.registry;
   const changed: LoggedDocument[] = [];
   for await (const own of paced(groupBy(events, ({ subject }) => nameOf(subject)).values())) {
     const [first] = own;
     if (!first || !hasHistory(first.subject)) continue;
     const { subject: key, revision } = first;
-    const before = await stateBefore(storage, first);
+    const before = await stateBefore(source, first);
     changed.push({ key, before, after: foldEvents(key.kind, before, own), revision });
   }
   return changed;
@@ -141,9 +142,9 @@ export async function readLoggedDocuments(storage: FlagsStorage, { events }: Log
  *
  * @throws FlagsError `outcome_unknown` if they cannot be read: a failed read must not report that nothing has changed
  */
-export function readDocumentsAfter(storage: FlagsStorage, id: string): Promise<CommittedDocuments> {
+export function readDocumentsAfter(source: LogSource, id: string): Promise<CommittedDocuments> {
   return readCommittedSet(id, async () => {
-    const changed = await readLoggedDocuments(storage, await readSet(storage, id));
+    const changed = await readLoggedDocuments(source, await readSet(source.storage, id));
     return {
       async read<State>({ kind }: Documents<State>, id: string) {
         const found = changed.find(({ key }) => key.kind === kind && key.id === id);
@@ -174,8 +175,9 @@ export async function readCommittedSet<T>(id: string, read: () => Promise<T>): P
 }
 
 /** Returns a set as its commit has returned it. */
-export function toChangeSet({ id, events }: LoggedSet): ChangeSet {
+export function toChangeSet(registry: Registry, { id, events }: LoggedSet): ChangeSet {
   const [{ at, actor, reason }] = events;
   const revisions = events.map(({ subject, revision }) => [`${subject.kind}/${subject.id}`, revision] as const);
-  return { id, at, actor, reason, events: events.map(toFlagsEvent), revisions: Object.fromEntries(revisions) };
+  const shown = events.map((event) => toFlagsEvent(registry, event));
+  return { id, at, actor, reason, events: shown, revisions: Object.fromEntries(revisions) };
 }

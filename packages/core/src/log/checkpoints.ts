@@ -1,4 +1,4 @@
-import { hasHistory } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 import { nameOf, type Versioned } from '../storage/documents.js';
 import type {
   DocumentDeletion,
@@ -45,7 +45,10 @@ export async function readCheckpoint(
 }
 
 /** Returns the writes of a commit: those of the changes, and their checkpoints. */
-export function withCheckpoints(changes: readonly WrittenDocument[]): readonly DocumentWrite[] {
+export function withCheckpoints(
+  changes: readonly WrittenDocument[],
+  { hasHistory }: Registry,
+): readonly DocumentWrite[] {
   const writes: DocumentWrite[] = changes.map(({ write }) => write);
   for (const { write, next: body, events, eventBytes } of changes) {
     const revision = write.expected + 1;

@@ -1,6 +1,6 @@
 import { compareStates, type PartDifference, toPointer } from '../base/parts.js';
 import type { ChangedPart } from '../engine/kind.js';
-import { describeEvent } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 
 /** A fact as events store it. */
 export interface DocumentEvent {
@@ -14,10 +14,10 @@ export interface DocumentEvent {
  * Returns the differences that events make to an existing document, without reading it: every event contains its part
  * before and after.
  */
-export function compareByEvents(events: readonly DocumentEvent[]): readonly PartDifference[] {
+export function compareByEvents(registry: Registry, events: readonly DocumentEvent[]): readonly PartDifference[] {
   const parts = new Map<string, Omit<ChangedPart, 'after'> & { after: unknown }>();
   for (const event of events) {
-    for (const { path, before, after } of partsOf(event)) {
+    for (const { path, before, after } of partsOf(registry, event)) {
       const name = toPointer(path);
       const known = parts.get(name);
       if (known) known.after = after;
@@ -28,6 +28,9 @@ export function compareByEvents(events: readonly DocumentEvent[]): readonly Part
 }
 
 /** The cast is safe: every stored event is the result of a decision. */
-function partsOf({ type, environment, data, before }: DocumentEvent): readonly ChangedPart[] {
+function partsOf(
+  { describeEvent }: Registry,
+  { type, environment, data, before }: DocumentEvent,
+): readonly ChangedPart[] {
   return describeEvent(type).parts({ type, data, before, ...(environment !== null && { environment }) });
 }

@@ -1,5 +1,5 @@
 import { pause } from '../base/paced.js';
-import { describeEvent, foldEvents } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 import { readCheckpoint } from './checkpoints.js';
@@ -9,6 +9,12 @@ const EVENTS_PER_READ = 256;
 const HEADS_PER_READ = 32;
 /** Bytes of events per read: parsing them takes some milliseconds. */
 const BYTES_PER_READ = 262_144;
+
+/** The event log of a storage, and what its events mean. */
+export interface LogSource {
+  readonly storage: FlagsStorage;
+  readonly registry: Registry;
+}
 
 type WalkQuery = Pick<StoredEventQuery, 'filter' | 'until' | 'offset' | 'withoutData'>;
 
@@ -32,11 +38,6 @@ async function* walkBackPages(storage: FlagsStorage, query: WalkQuery): AsyncGen
   }
 }
 
-/** Whether the data of an event is the whole document, or ends it. */
-export function holdsDocument(type: string): boolean {
-  return describeEvent(type).isWhole === true;
-}
-
 interface Moment {
   /** The position of an event. Default: the newest event. */
   readonly until?: string;
@@ -52,19 +53,22 @@ interface Moment {
  * page.
  */
 export async function stateAt(
-  storage: FlagsStorage,
+  source: LogSource,
   key: DocumentKey,
   moment: Moment = {},
 ): Promise<Versioned<unknown> | undefined> {
-  const { stretches, checkpoint, revision } = await findStart(storage, key, moment);
+  const { storage, registry } = source;
+  const { stretches, checkpoint, revision } = await findStart(source, key, moment);
   let state = checkpoint?.state;
-  for await (const events of readStretches(storage, key, stretches)) state = foldEvents(key.kind, state, events);
+  for await (const events of readStretches(storage, key, stretches)) {
+    state = registry.foldEvents(key.kind, state, events);
+  }
   return state === undefined || revision === undefined ? undefined : { state, revision };
 }
 
 /** Computes the state of an event's document before the event; undefined if there was none. */
-export async function stateBefore(storage: FlagsStorage, { subject, position }: StoredEvent): Promise<unknown> {
-  return (await stateAt(storage, subject, { until: position, isExclusive: true }))?.state;
+export async function stateBefore(source: LogSource, { subject, position }: StoredEvent): Promise<unknown> {
+  return (await stateAt(source, subject, { until: position, isExclusive: true }))?.state;
 }
 
 /** A range of events of a document. It does not hold the events: there may be tens of thousands. */
@@ -86,7 +90,8 @@ interface Tail {
 const FEW_EVENTS = 10;
 
 /** Finds the events since the last state that the log or a checkpoint holds. */
-async function findStart(storage: FlagsStorage, key: DocumentKey, moment: Moment): Promise<Tail> {
+async function findStart({ storage, registry }: LogSource, key: DocumentKey, moment: Moment): Promise<Tail> {
+  const { holdsDocument } = registry;
   const { until, isExclusive = false } = moment;
   const range = { ...(until !== undefined && { until }), ...(isExclusive && { offset: 1 }) };
   const newestFirst: Stretch[] = [];

@@ -26,7 +26,10 @@ export interface EventEngine extends Engine {
   readonly validate: { readonly eventQuery: Validator<WireEventQuery>; readonly feedQuery: Validator<FeedQuery> };
 }
 
-export async function listEvents({ validate, storage }: EventEngine, input: EventQuery = {}): Promise<EventLog> {
+export async function listEvents(
+  { validate, storage, registry }: EventEngine,
+  input: EventQuery = {},
+): Promise<EventLog> {
   const query = validate.eventQuery(input);
   const { limit = DEFAULT_LIMIT, after, since } = query;
   const all = {
@@ -40,7 +43,7 @@ export async function listEvents({ validate, storage }: EventEngine, input: Even
   const { events, total = 0 } = await storage.events({ ...all, ...start, limit, maxBytes: LIMITS.pageSize });
   const last = start.offset + events.length < total ? events.at(-1) : undefined;
   return {
-    items: events.map(toFlagsEvent),
+    items: events.map((event) => toFlagsEvent(registry, event)),
     ...(last && { next: last.position }),
     total: after === undefined ? total : ((await storage.events({ ...all, limit: 0 })).total ?? 0),
   };
@@ -49,7 +52,10 @@ export async function listEvents({ validate, storage }: EventEngine, input: Even
 /** Bytes of a page of the feed. Small, because many readers may hold a page at the same time. */
 export const FEED_PAGE_BYTES = 65_536;
 
-export async function listNextEvents({ validate, storage }: EventEngine, input: FeedQuery = {}): Promise<FeedPage> {
+export async function listNextEvents(
+  { validate, storage, registry }: EventEngine,
+  input: FeedQuery = {},
+): Promise<FeedPage> {
   const { limit = DEFAULT_LIMIT, after } = validate.feedQuery(input);
   if (after === undefined) return { items: [], position: (await newestPosition(storage)) ?? null };
   const { events } = await storage.events({
@@ -58,7 +64,7 @@ export async function listNextEvents({ validate, storage }: EventEngine, input: 
     maxBytes: FEED_PAGE_BYTES,
     ...(after !== null && { after }),
   });
-  return { items: events.map(toFlagsEvent), position: events.at(-1)?.position ?? after };
+  return { items: events.map((event) => toFlagsEvent(registry, event)), position: events.at(-1)?.position ?? after };
 }
 
 export function subscribe(

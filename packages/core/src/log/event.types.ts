@@ -1,7 +1,5 @@
-import type { ListPage } from '../base/common.types.js';
-import type { DomainEvent } from '../base/domain-event.js';
-import { describeEvent, type EventType } from '../kinds.js';
-import type { TokenKind } from '../tokens/token.types.js';
+import type { ListPage, TokenKind } from '../base/common.types.js';
+import type { EventType } from '../words/event-names.js';
 
 /** One fact, recorded in the same commit as the change that it describes. */
 export interface FlagsEvent {
@@ -137,35 +135,4 @@ export interface EventOperations {
    * const unsubscribe = flags.subscribe((event) => console.log(event.type, event.flag));
    */
   subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void;
-}
-
-/** The members of a stored or public event that determine its projects. */
-interface EventStates extends Pick<DomainEvent, 'data' | 'before'> {
-  readonly type: string;
-  readonly project: string | null;
-}
-
-/** Returns the projects in the states of an event that may move a flag or a segment; null for the instance. */
-export function projectsIn({ type, data, before }: Omit<EventStates, 'project'>): readonly (string | null)[] {
-  if (!describeEvent(type).moves) return [];
-  return [projectIn(data), projectIn(before)].filter((project) => project !== undefined);
-}
-
-function projectIn(state: unknown): string | null | undefined {
-  const { project } = Object(state) as { readonly project?: unknown };
-  return typeof project === 'string' || project === null ? project : undefined;
-}
-
-/**
- * Returns the projects of events; null for the instance. Streams, lists and histories show an event only to
- * callers who may read each of them.
- */
-export function projectsOf(events: Iterable<EventStates>): ReadonlySet<string | null> {
-  return new Set([...events].flatMap((event) => spannedBy(event) ?? [event.project, ...projectsIn(event)]));
-}
-
-/** Returns the projects of an event that is about several; undefined for others. */
-function spannedBy({ type, data }: Omit<EventStates, 'project'>): readonly (string | null)[] | undefined {
-  const { projects } = Object(data) as { readonly projects?: unknown };
-  return describeEvent(type).spans && Array.isArray(projects) ? projects : undefined;
 }

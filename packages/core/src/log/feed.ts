@@ -1,14 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Person } from '../base/common.types.js';
+import type { TokenKind } from '../base/common.types.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { type Polling, startPolling } from '../base/polling.js';
 import { isFlagsError } from '../errors.js';
-import { flagDocuments } from '../flags/flag.kind.js';
-import type { EventType } from '../kinds.js';
+import type { Registry } from '../kernel/registry.js';
 import { newestPosition, readFeed } from '../storage/feed-pages.js';
 import type { FlagsStorage, StoredEvent } from '../storage/port.js';
-import { tokenDocuments } from '../tokens/token.kind.js';
-import type { TokenKind } from '../tokens/token.types.js';
+import type { EventType } from '../words/event-names.js';
 import type { FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
 
 /** Delivers committed events to listeners. */
@@ -50,6 +48,7 @@ export interface FeedReader {
 
 export interface FeedOptions {
   readonly storage: FlagsStorage;
+  readonly registry: Registry;
   /** Milliseconds; 0 disables polling. */
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
@@ -59,7 +58,7 @@ export interface FeedOptions {
  * Creates a feed. Commits of this process wake its readers at once. Polling finds commits of other processes, and
  * backs off while it fails.
  */
-export function createFeed({ storage, pollInterval, onError }: FeedOptions): Feed {
+export function createFeed({ storage, registry, pollInterval, onError }: FeedOptions): Feed {
   const readers = new Set<FeedReader>();
   let polling: Polling | undefined;
 
@@ -90,7 +89,7 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
       if (readers.size > 0) void pollNow();
     },
     subscribe: (listener, options = {}) => {
-      const stop = attach(new Subscription({ storage, listener, onError, ...options }));
+      const stop = attach(new Subscription({ storage, registry, listener, onError, ...options }));
       return () => void stop();
     },
     attach,
@@ -103,12 +102,12 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
   };
 }
 
-/** Converts a stored event to a public one, without the hash of a token. */
-export function toFlagsEvent(event: StoredEvent): FlagsEvent {
+/** Converts a stored event to a public one, without what its type hides. */
+export function toFlagsEvent({ describeEvent, kindOf }: Registry, event: StoredEvent): FlagsEvent {
   const { id, position, type, at, actor, project, environment, subject, data, before, revision } = event;
   const { changeSet, reason } = event;
   const { actorTokenId = null, actorTokenKind = null, origin = null } = event;
-  const shown = subject.kind === tokenDocuments.kind ? withoutHash : (value: unknown) => value;
+  const { show = (state: unknown) => state } = describeEvent(type);
   return {
     id,
     position,
@@ -121,19 +120,12 @@ export function toFlagsEvent(event: StoredEvent): FlagsEvent {
     reason,
     origin,
     project,
-    flag: subject.kind === flagDocuments.kind ? subject.id : null,
+    flag: kindOf(subject.kind)?.isFlag ? subject.id : null,
     environment,
-    data: shown(data),
-    before: shown(before),
+    data: show(data),
+    before: show(before),
     revision,
   };
-}
-
-/** Removes the hash from the state of a token, and the id of the person who created it: events name people. */
-export function withoutHash(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { hash: _hash, createdBy, ...shown } = value as { readonly hash?: unknown; readonly createdBy?: Person };
-  return createdBy ? { ...shown, createdBy: { name: createdBy.name } } : shown;
 }
 
 /** The largest number of events per read. */
@@ -141,6 +133,7 @@ export const BATCH_SIZE = 200;
 
 interface SubscriptionStart extends SubscribeOptions {
   readonly storage: FlagsStorage;
+  readonly registry: Registry;
   readonly listener: FlagsEventListener;
   /** Receives errors of the listener. Receives a read error once, and again only after a successful read. */
   readonly onError: (error: unknown) => void;
@@ -243,7 +236,7 @@ class Subscription implements FeedReader {
     if (this.hasEnded) return;
     this.position = { after: event.position };
     try {
-      await this.start.listener(toFlagsEvent(event));
+      await this.start.listener(toFlagsEvent(this.start.registry, event));
     } catch (error) {
       this.start.onError(error);
     }

@@ -6,13 +6,12 @@ import { compareStates, type PartDifference } from '../base/parts.js';
 import { assertText, invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
 import { findFlag, flagDocuments } from '../flags/flag.kind.js';
-import { foldEvents } from '../kinds.js';
 import { findProject, projectDocuments } from '../projects/project.kind.js';
 import { nameOf } from '../storage/documents.js';
-import type { EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
+import type { EventFilter, StoredEvent } from '../storage/port.js';
 import { type LoggedSet, readProjects, readSet, toChangeSet, walkBackSets } from './change-set-log.js';
 import { compareByEvents } from './differences.js';
-import { holdsDocument, stateBefore } from './event-log.js';
+import { type LogSource, stateBefore } from './event-log.js';
 import { toFlagsEvent } from './feed.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 
@@ -25,17 +24,16 @@ export async function listHistory(
   ref: HistoryRef = {},
   page: PageQuery = {},
 ): Promise<ListPage<HistoryEntry>> {
-  const { storage } = engine;
   const { after, limit = DEFAULT_LIMIT } = validatePageQuery(page);
   const filter = toFilter(ref);
   const items: HistoryEntry[] = [];
   let bytes = 0;
   let next: string | undefined;
-  for await (const group of walkBackSets(storage, {
+  for await (const group of walkBackSets(engine.storage, {
     filter,
     ...(after !== undefined && { until: after, offset: 1 }),
   })) {
-    const entry = items.length < limit ? await toEntry(storage, group) : undefined;
+    const entry = items.length < limit ? await toEntry(engine, group) : undefined;
     bytes += entry ? Buffer.byteLength(JSON.stringify(entry)) : 0;
     if (!entry || (items.length > 0 && bytes > LIMITS.pageSize)) return { items, ...(next !== undefined && { next }) };
     items.push(entry);
@@ -45,12 +43,12 @@ export async function listHistory(
   return { items };
 }
 
-export async function getChangeSet({ storage }: Engine, ref: ChangeSetRef): Promise<HistoryEntry> {
-  return toEntry(storage, await readSet(storage, ref.changeSet));
+export async function getChangeSet(engine: Engine, ref: ChangeSetRef): Promise<HistoryEntry> {
+  return toEntry(engine, await readSet(engine.storage, ref.changeSet));
 }
 
-export async function listChangeSetProjects({ storage }: Engine, ref: ChangeSetRef): Promise<ListPage<string | null>> {
-  return { items: await readProjects(storage, ref.changeSet) };
+export async function listChangeSetProjects(engine: Engine, ref: ChangeSetRef): Promise<ListPage<string | null>> {
+  return { items: await readProjects(engine, ref.changeSet) };
 }
 
 type Scope = Partial<FlagRef>;
@@ -74,25 +72,27 @@ async function assertExists({ read }: Engine, { project, flag }: Scope): Promise
   else await findFlag(read, { project, flag });
 }
 
-async function toEntry(storage: FlagsStorage, set: LoggedSet): Promise<HistoryEntry> {
+async function toEntry(source: LogSource, set: LoggedSet): Promise<HistoryEntry> {
   const differences: DocumentDifference[] = [];
   for (const own of groupBy(set.events, ({ subject }) => nameOf(subject)).values()) {
-    const parts = await compare(storage, own);
+    const parts = await compare(source, own);
     if (own[0] && parts.length > 0) differences.push({ ...own[0].subject, parts });
   }
-  return { ...toChangeSet(set), differences };
+  return { ...toChangeSet(source.registry, set), differences };
 }
 
 /**
  * Compares a document before and after the events of a set. Reads the log only if the set deletes a changed document.
  */
-async function compare(storage: FlagsStorage, events: readonly StoredEvent[]): Promise<readonly PartDifference[]> {
+async function compare(source: LogSource, events: readonly StoredEvent[]): Promise<readonly PartDifference[]> {
+  const { registry } = source;
+  const { holdsDocument } = registry;
   const [first] = events;
   if (!first) return [];
   const { kind } = first.subject;
-  const shown = events.map(toFlagsEvent);
-  if (!shown.some(({ type }) => holdsDocument(type))) return compareByEvents(shown);
+  const shown = events.map((event) => toFlagsEvent(registry, event));
+  if (!shown.some(({ type }) => holdsDocument(type))) return compareByEvents(registry, shown);
   if (events.length === 1) return compareStates(shown[0]?.before, shown[0]?.data);
-  const before = holdsDocument(first.type) ? shown[0]?.before : await stateBefore(storage, first);
-  return compareStates(before, foldEvents(kind, before ?? undefined, shown));
+  const before = holdsDocument(first.type) ? shown[0]?.before : await stateBefore(source, first);
+  return compareStates(before, registry.foldEvents(kind, before ?? undefined, shown));
 }

@@ -1,4 +1,4 @@
-import type { ChangeSetRef, FlagRef, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { Awaitable, ChangeSetRef, FlagRef, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { PartDifference } from '../base/parts.js';
 import type {
   ContextArgument,
@@ -9,26 +9,23 @@ import type {
   VariantOptions,
 } from '../evaluation/evaluation.types.js';
 import type { FlagDetail } from '../flags/flag.types.js';
-import type { FlagsEvent } from './event.types.js';
+import type { ChangeSet } from '../changesets/change-set.types.js';
 
 /** Selects the history of a flag, of a project, or of the whole instance. */
 export type HistoryRef = FlagRef | ProjectRef | Readonly<Record<string, never>>;
 
-/** Names a stored document: `flag/checkout`, `project/default`, `segment/7`. */
-export type DocumentName = `${string}/${string}`;
-
-/** The result of a change set. */
-export interface ChangeSet {
-  /** A UUID; null if the set changed nothing. */
-  readonly id: string | null;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly at: string;
-  readonly actor: string;
-  readonly reason: string | null;
-  /** In the order of the changes. */
-  readonly events: readonly FlagsEvent[];
-  /** The new revision of every document that has events. */
-  readonly revisions: Readonly<Record<DocumentName, number>>;
+/** The actor, the reason and the check of an undo. */
+export interface UndoOptions {
+  /** The id of the undo, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. */
+  readonly id?: string;
+  /** The actor that the event log records. Default: the instance's default actor. */
+  readonly actor?: string;
+  /** The reason of the undo, at most 1000 characters. */
+  readonly reason?: string;
+  /** Why it does not wait for approval, as in {@link ChangeContext.bypassApproval}. */
+  readonly bypassApproval?: string;
+  /** Called with the set before anything is decided. Throws or rejects to refuse the undo. */
+  readonly authorize?: (set: ChangeSet) => Awaitable<void>;
 }
 
 /** A change set with its differences. */

@@ -61,7 +61,7 @@ function assertRole({ settings }: Engine, roleId: number): void {
   throw new FlagsError('role_not_found', `There is no role ${roleId}; there are ${roles}.`);
 }
 
-export function ownerOf({ settings }: Engine): Role {
+export function ownerOf({ settings }: Pick<Engine, 'settings'>): Role {
   const owner = settings.roles.find(({ name }) => name === memberRules.OWNER);
   if (!owner) throw new Error(`No role is named ${memberRules.OWNER}.`);
   return owner;

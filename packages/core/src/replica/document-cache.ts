@@ -1,16 +1,16 @@
 import { freezeJson } from '../base/json.js';
 import { boundsOf, pageOf, readPages } from '../base/pages.js';
-import { flagDocuments } from '../flags/flag.kind.js';
-import { KINDS_IN_MEMORY } from '../kinds.js';
-import { segmentDocuments } from '../segments/segment.kind.js';
+import type { Registry } from '../kernel/registry.js';
 import type { Documents, Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredDocument } from '../storage/port.js';
 
-/** Holds all flags, archived ones too, and all segments in memory. Their states are frozen. */
+/** Holds all documents of some kinds in memory, such as flags, archived ones too. Their states are frozen. */
 export class DocumentCache {
-  private readonly kinds = new Map(KINDS_IN_MEMORY.map((kind) => [kind, new CachedKind()]));
-  readonly flags = this.statesOf(flagDocuments);
-  readonly segments = this.statesOf(segmentDocuments);
+  private readonly kinds: ReadonlyMap<string, CachedKind>;
+
+  constructor({ kindsInMemory }: Registry) {
+    this.kinds = new Map(kindsInMemory.map((kind) => [kind, new CachedKind()]));
+  }
 
   /** Reads all documents. Keeps cached documents that are newer. */
   async load(storage: FlagsStorage): Promise<void> {

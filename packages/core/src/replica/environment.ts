@@ -10,10 +10,10 @@ import type {
 } from '../evaluation/evaluation.types.js';
 import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../evaluation/snapshot.js';
 import { UsageCounters } from '../evaluation/usage.js';
+import type { FlagDocuments } from '../features/environments/flag-documents.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
 import type { SegmentState } from '../segments/segment.js';
-import type { DocumentCache } from './document-cache.js';
 
 /** Returns the frozen configuration of a flag in one environment. Its parts are those of the frozen state. */
 export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
@@ -47,7 +47,7 @@ export type EnvironmentOptions = Omit<SnapshotOptions, 'flags' | 'segments' | 'c
   readonly onImpression: (impression: Impression) => void;
 };
 
-type EvaluatedDocuments = Pick<DocumentCache, 'flags' | 'segments'>;
+type EvaluatedDocuments = Pick<FlagDocuments, 'flags' | 'segments'>;
 
 /** Documents that were created, changed or deleted. */
 export interface ChangedDocuments {

@@ -2,11 +2,12 @@ import { describeUnknownOption } from '../base/option-names.js';
 import { invalidInput } from '../base/validator.js';
 import { prepareEngine } from '../create-flags.js';
 import type { ContextualFlags, EvaluationOperations, Evaluator } from '../evaluation/evaluation.types.js';
+import { FlagDocuments } from '../features/environments/flag-documents.js';
+import { REGISTRY } from '../features.js';
 import type { Flags } from '../flags.js';
 import { createProject } from '../projects/project.decide.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
 import { projectDocuments } from '../projects/project.kind.js';
-import { DocumentCache } from '../replica/document-cache.js';
 import { type Replica, startReplica } from '../replica/replica.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
@@ -121,7 +122,7 @@ function openState({ options, commits: earlier, ids }: Origin): TestFlags {
     usage: { interval: 0 },
   };
   const { context, start } = prepareEngine(all, storage);
-  const documents = new DocumentCache();
+  const documents = new FlagDocuments(REGISTRY);
   loadCommits(documents, storage, earlier);
   const loaded = startReplica(all, context, { after: undefined, documents });
   const overrides = createOverrides();

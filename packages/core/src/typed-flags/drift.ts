@@ -2,7 +2,7 @@ import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { emitWarning } from '../base/printable.js';
-import type { Change, ChangeSetOperations } from '../changesets/change-set.types.js';
+import type { Change, ChangeSetOperations } from '../change.types.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';

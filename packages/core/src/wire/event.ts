@@ -4,55 +4,13 @@ import type { Flag, FlagDetail } from '../flags/flag.types.js';
 import type { StrategyRollout } from '../flags/rollout.types.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import type { Variant } from '../flags/variant.types.js';
-import type { EventType } from '../kinds.js';
 import type { FlagsEvent } from '../log/event.types.js';
 import type { Token } from '../tokens/token.types.js';
+import { type EventType, WIRE_NAMES } from '../words/event-names.js';
 
 /*
  * What the HTTP API shows of events, and of the states in them. Here, because webhooks send events in the same form.
  */
-
-/** The wire name of each event type. */
-export const WIRE_NAMES = {
-  'project-created': 'project-created',
-  'project-updated': 'project-updated',
-  'project-deleted': 'project-deleted',
-  'member-added': 'project-user-added',
-  'member-role-changed': 'project-user-role-changed',
-  'member-removed': 'project-user-removed',
-  'flag-created': 'feature-created',
-  'flag-updated': 'feature-metadata-updated',
-  'flag-stale-on': 'feature-stale-on',
-  'flag-stale-off': 'feature-stale-off',
-  'flag-archived': 'feature-archived',
-  'flag-revived': 'feature-revived',
-  'flag-deleted': 'feature-deleted',
-  'flag-moved': 'feature-project-change',
-  'strategy-added': 'feature-strategy-add',
-  'strategy-updated': 'feature-strategy-update',
-  'strategy-removed': 'feature-strategy-remove',
-  'environment-enabled': 'feature-environment-enabled',
-  'environment-disabled': 'feature-environment-disabled',
-  'variants-updated': 'feature-variants-updated',
-  'dependency-added': 'feature-dependency-added',
-  'dependency-updated': 'feature-dependency-updated',
-  'dependency-removed': 'feature-dependency-removed',
-  'segment-created': 'segment-created',
-  'segment-updated': 'segment-updated',
-  'segment-deleted': 'segment-deleted',
-  'token-created': 'api-token-created',
-  'token-updated': 'api-token-updated',
-  'token-deleted': 'api-token-deleted',
-  'rollout-started': 'rollout-started',
-  'rollout-stepped': 'rollout-stepped',
-  'rollout-paused': 'rollout-paused',
-  'rollout-resumed': 'rollout-resumed',
-  'rollout-ended': 'rollout-ended',
-  'change-request-created': 'change-request-created',
-  'change-request-decided': 'change-request-decided',
-  'change-request-ended': 'change-request-ended',
-  'approval-policy-updated': 'approval-policy-updated',
-} as const satisfies Record<EventType, string>;
 
 export type WireEventType = (typeof WIRE_NAMES)[EventType];
 

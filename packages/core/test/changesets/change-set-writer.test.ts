@@ -3,6 +3,7 @@ import { createChangeSetWriter } from '../../src/changesets/change-set-writer.js
 import type { SetContext } from '../../src/changesets/engine.js';
 import type { PreparedChange, UnitOfWork } from '../../src/engine/engine.js';
 import { FlagsError } from '../../src/errors.js';
+import { REGISTRY } from '../../src/features.js';
 import { createFlags, type Flags, memoryStorage, type PlannedSet } from '../../src/index.js';
 import type { Aggregate, Read, Versioned } from '../../src/storage/documents.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -32,7 +33,9 @@ describe('the change set writer', () => {
       now,
       feed,
       applyUpdates: () => undefined,
-      forgetFlags: async () => undefined,
+      forgetUsage: async () => undefined,
+      registry: REGISTRY,
+      toPlannedSet: async () => ({ documents: [], segmentUses: [] }),
     });
     type Decide = (count: number, read: Read) => readonly Counted[] | Promise<readonly Counted[]>;
     type Expected = Pick<PreparedChange, 'ifRevision' | 'revisionOf'>;
@@ -283,7 +286,9 @@ describe('cached decisions', () => {
       now: () => new Date(0),
       feed,
       applyUpdates: () => undefined,
-      forgetFlags: async () => undefined,
+      forgetUsage: async () => undefined,
+      registry: REGISTRY,
+      toPlannedSet: async () => ({ documents: [], segmentUses: [] }),
       getCached: () => known,
     });
     type Decide = (count: number) => readonly number[];
@@ -370,7 +375,9 @@ describe('cached decisions', () => {
         now: () => new Date(0),
         feed: { subscriptions: new Set<never>(), ready: async () => undefined, wake: () => undefined },
         applyUpdates: () => undefined,
-        forgetFlags: async () => undefined,
+        forgetUsage: async () => undefined,
+        registry: REGISTRY,
+        toPlannedSet: async () => ({ documents: [], segmentUses: [] }),
         getCached() {
           copies += 1;
           return { state: 7, revision: 2 };

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from '../../../../test/until.js';
 import { createFlags } from '../../src/create-flags.js';
+import { REGISTRY } from '../../src/features.js';
 import { createFeed, type Feed } from '../../src/log/feed.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
@@ -13,7 +14,7 @@ import { temporaryDirectory } from '../storage/temporary-directory.js';
 /** A feed that looks for events only when it is woken. */
 function feedOf(storage: FlagsStorage) {
   const errors: unknown[] = [];
-  const feed = createFeed({ storage, pollInterval: 0, onError: (error) => errors.push(error) });
+  const feed = createFeed({ storage, registry: REGISTRY, pollInterval: 0, onError: (error) => errors.push(error) });
   return { feed, errors };
 }
 
@@ -208,7 +209,12 @@ describe('polling for commits of other processes', () => {
   it('happens once per interval, less often while it fails, and reports a failure once', async () => {
     const storage = faultyStorage(memoryStorage());
     const errors: unknown[] = [];
-    const feed = createFeed({ storage, pollInterval: 1000, onError: (error) => errors.push(error) });
+    const feed = createFeed({
+      storage,
+      registry: REGISTRY,
+      pollInterval: 1000,
+      onError: (error) => errors.push(error),
+    });
     feed.subscribe(() => undefined);
     feed.subscribe(() => undefined);
     await feed.ready();
@@ -250,7 +256,7 @@ describe('a subscription that starts at the current end', () => {
       times: 100,
       hang: true,
     });
-    const feed = createFeed({ storage, ...options });
+    const feed = createFeed({ storage, registry: REGISTRY, ...options });
     const { heard, listener } = hearing();
     feed.subscribe(listener);
     await feed.ready();
@@ -281,7 +287,7 @@ describe('a wake', () => {
           return page;
         },
       };
-      const feed = createFeed({ storage, ...options });
+      const feed = createFeed({ storage, registry: REGISTRY, ...options });
       const { heard, listener } = hearing();
       feed.subscribe(listener, { after: before?.position ?? '' });
       while (!isRead) await Promise.resolve();

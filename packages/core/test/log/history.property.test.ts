@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
+import { REGISTRY } from '../../src/features.js';
 import { environmentOf, type FlagState } from '../../src/flags/flag.js';
 import type { Flags, FlagsView } from '../../src/index.js';
-import { hasHistory } from '../../src/kinds.js';
 import { stateAt } from '../../src/log/event-log.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -76,8 +76,8 @@ async function valuesOf(storage: FlagsStorage): Promise<Readonly<Record<string, 
     for (const part of ['body', 'summary'] as const) {
       for (const { key, content } of await storage.list({ kind, part })) {
         values.push([`${part} of ${kind} ${key.id}`, kind === 'flag' && part === 'body' ? toFull(content) : content]);
-        if (part === 'summary' || !hasHistory(key)) continue;
-        expect((await stateAt(storage, key))?.state).toEqual(content);
+        if (part === 'summary' || !REGISTRY.hasHistory(key)) continue;
+        expect((await stateAt({ storage, registry: REGISTRY }, key))?.state).toEqual(content);
       }
     }
   }

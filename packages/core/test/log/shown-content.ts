@@ -1,6 +1,6 @@
+import { REGISTRY } from '../../src/features.js';
 import { edgeId, environmentOf, type FlagState, rolloutsIn, segmentsOf } from '../../src/flags/flag.js';
 import type { Flags } from '../../src/index.js';
-import { hasHistory } from '../../src/kinds.js';
 import { stateAt } from '../../src/log/event-log.js';
 import type { SegmentRegistry, SegmentState } from '../../src/segments/segment.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -33,7 +33,7 @@ export async function expectConsistent(storage: FlagsStorage): Promise<void> {
   const bodiesOf = <State>(kind: string) =>
     all.filter(({ key }) => key.kind === kind).map(({ content }) => content as State);
   for (const { key, content } of all) {
-    if (hasHistory(key)) expect((await stateAt(storage, key))?.state).toEqual(content);
+    if (REGISTRY.hasHistory(key)) expect((await stateAt({ storage, registry: REGISTRY }, key))?.state).toEqual(content);
   }
   const flags = new Map(bodiesOf<FlagState>('flag').map((flag) => [flag.name, flag]));
   const segments = bodiesOf<SegmentState>('segment');

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { copyJson, freezeJson } from '../../src/base/json.js';
 import { createFlags } from '../../src/create-flags.js';
+import { FlagDocuments } from '../../src/features/environments/flag-documents.js';
+import { REGISTRY } from '../../src/features.js';
 import type { Flags } from '../../src/index.js';
-import { DocumentCache } from '../../src/replica/document-cache.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
@@ -242,7 +243,7 @@ describe('documents in memory', () => {
   it('have the latest announced revision in the end, in any order and however often', () => {
     fc.assert(
       fc.property(NEWS, (news) => {
-        const documents = new DocumentCache();
+        const documents = new FlagDocuments(REGISTRY);
         for (const one of news) documents.applyUpdate({ kind: 'flag', id: one.name }, one.revision, stateAt(one));
         for (const name of NAMES) {
           const revision = Math.max(0, ...news.filter((one) => one.name === name).map((one) => one.revision));
@@ -256,7 +257,7 @@ describe('documents in memory', () => {
   });
 
   it('do not change after a repetition, nor after a revision without a change', () => {
-    const documents = new DocumentCache();
+    const documents = new FlagDocuments(REGISTRY);
     const key = { kind: 'flag', id: 'checkout' };
     const state = { name: 'checkout', archived: false };
     expect(documents.applyUpdate(key, 1, state)).toBe(true);
@@ -268,7 +269,7 @@ describe('documents in memory', () => {
   });
 
   it('include flags and segments, and nothing else', () => {
-    const documents = new DocumentCache();
+    const documents = new FlagDocuments(REGISTRY);
     expect(documents.applyUpdate({ kind: 'project', id: 'default' }, 1, { id: 'default' })).toBe(false);
     expect(documents.applyUpdate({ kind: 'segment', id: '1' }, 1, { id: 1, name: 'beta', constraints: [] })).toBe(true);
     expect([documents.flags.size, documents.segments.size]).toEqual([0, 1]);

@@ -1,5 +1,6 @@
 import type { FlagRef } from '../../base/common.types.js';
 import type { DomainEvent } from '../../base/domain-event.js';
+import type { NeededApproval } from '../../changesets/change-set.types.js';
 import type { ChangeAuthor } from '../../engine/engine.js';
 import type { Refusal } from '../../errors.js';
 
@@ -27,13 +28,6 @@ export interface StoredApproval {
   readonly reason: string | null;
   /** The effect that was approved. */
   readonly effect: string;
-}
-
-/** The approval that changes need. */
-export interface NeededApproval {
-  /** How many people must approve. */
-  readonly required: number;
-  readonly environments: readonly string[];
 }
 
 /** What a decided set does in protected environments. */

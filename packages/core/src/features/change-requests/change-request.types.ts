@@ -1,6 +1,7 @@
 import type { ChangeContext, ChangeSetRef } from '../../base/common.types.js';
-import type { Change } from '../../changesets/change-set.types.js';
-import type { NeededApproval, RequestInput, RequestSummary } from './change-request.js';
+import type { Change } from '../../change.types.js';
+import type { NeededApproval } from '../../changesets/change-set.types.js';
+import type { RequestInput, RequestSummary } from './change-request.js';
 import type { ApprovalPolicy } from './policy.js';
 
 /** The approval of one person. */

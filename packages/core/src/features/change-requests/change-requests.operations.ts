@@ -7,7 +7,6 @@ import type { AuthorizeChanges, PlannedDocument } from '../../changesets/change-
 import { type GivenChange, prepareAll } from '../../changesets/change-sets.operations.js';
 import { effectsOf } from '../../changesets/effects.js';
 import type { ChangeEngine, SharedEngine, UnattributedContext } from '../../changesets/engine.js';
-import { REQUEST_OPERATIONS } from '../../changesets/operations.js';
 import { documentTooLarge } from '../../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../../changesets/repetition.js';
 import { refuseBypass, toContext } from '../../changesets/run-operation.js';
@@ -139,7 +138,9 @@ async function planRequest(
 ): Promise<PlannedRequest> {
   assertAhead(given, engine.now());
   const bytes = Buffer.byteLength(JSON.stringify(given.changes));
-  if (bytes > LIMITS.documentBytes) throw documentTooLarge({ kind: KIND, id: given.id }, bytes, undefined);
+  if (bytes > LIMITS.documentBytes) {
+    throw documentTooLarge(engine.registry, { kind: KIND, id: given.id }, { bytes });
+  }
   const prepared = await prepareRequested(engine, given);
   const decided =
     given.at === null
@@ -148,7 +149,10 @@ async function planRequest(
   const found = await engine.gate.describe(decided);
   const { approval, effect } = found;
   const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
-  const scope = await scopeOf(given.changes as readonly GivenChange[], prepared, decided);
+  const scope = await scopeOf(given.changes as readonly GivenChange[], prepared, {
+    decided,
+    registry: engine.registry,
+  });
   const state = {
     v: 1,
     state: approval ? 'open' : 'approved',
@@ -173,7 +177,7 @@ export function prepareRequested<E extends SharedEngine>(
   engine: E,
   { id, changes }: Pick<RequestState, 'id' | 'changes'>,
 ): Promise<readonly PreparedChange[]> {
-  const operations = REQUEST_OPERATIONS;
+  const operations = engine.operations.inRequests;
   return prepareAll(withDerivedIds(engine, id, 'change request'), changes as readonly GivenChange[], { operations });
 }
 

@@ -98,7 +98,7 @@ export async function applyChangeRequest(
   refuseBypass(context);
   const { changeRequest: id } = ref;
   readTimes({ at, notAfter }, engine.now());
-  const hash = context.id === undefined ? undefined : new ChangesHash();
+  const hash = context.id === undefined ? undefined : new ChangesHash(engine);
   hash?.addValue(['applyChangeRequest', id, at ?? null, notAfter ?? null]);
   const { state } = await findRequest(engine.read, id);
   const set = toContext(context, hash);

@@ -4,7 +4,6 @@ import { LIMITS } from '../../base/limits.js';
 import type { AuthorizeDue } from '../../changesets/change-set.types.js';
 import { createKeyedMutex } from '../../changesets/change-set-writer.js';
 import type { DecidedSet, DueRequestClock, SharedEngine } from '../../changesets/engine.js';
-import { toPlannedSet } from '../../changesets/planned.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import { actorOf } from '../../engine/engine.js';
 import { isFlagsError, type Refusal } from '../../errors.js';
@@ -14,6 +13,7 @@ import type { DueCounts, DueSource } from '../../kernel/due/source.js';
 import { nameOf, type Versioned } from '../../storage/documents.js';
 import type { DocumentCheck } from '../../storage/port.js';
 import { askDue, assertAuthor } from '../../tokens/author.js';
+import { toPlannedSet } from '../segments/segment-uses.js';
 import * as rules from './change-request.decide.js';
 import { isOpen, type RequestState, type RequestSummary } from './change-request.js';
 import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
@@ -252,7 +252,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     authorize: AuthorizeDue,
     decided: DecidedSet,
   ): Promise<readonly DocumentCheck[]> {
-    const planned = await toPlannedSet(decided);
+    const planned = await toPlannedSet(this.engine.registry, decided);
     const projects = await projectsSeenIn(this.engine, planned.documents);
     const question = { authorize, author: applierOf(request), what: 'change request' } as const;
     await askDue(this.engine, question, { ...planned, projects });

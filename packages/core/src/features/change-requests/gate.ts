@@ -1,4 +1,5 @@
 import { compareCodePoints } from '../../base/collections.js';
+import type { NeededApproval } from '../../changesets/change-set.types.js';
 import { digestEffects, findEffects, isVisible, type PlannedState } from '../../changesets/effects.js';
 import type { ApprovalGate, DecidedSet } from '../../changesets/engine.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
@@ -8,7 +9,6 @@ import type { FlagEvent } from '../../flags/flag.js';
 import { isFreeOfApproval } from '../../flags/review.js';
 import type { Replica } from '../../replica/replica.js';
 import type { FlagsStorage } from '../../storage/port.js';
-import type { NeededApproval } from './change-request.js';
 import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY, loweredBy, protectedBy } from './policy.js';
 import { policyDocuments } from './policy.kind.js';
 import { POLICY_KEY } from './policy.operations.js';

@@ -14,7 +14,7 @@ import { FlagsError } from '../../errors.js';
 import type { FlagState } from '../../flags/flag.js';
 import { flagDocuments } from '../../flags/flag.kind.js';
 import { withPercentage } from '../../flags/rollouts.decide.js';
-import { kindOf } from '../../kinds.js';
+import type { Registry } from '../../kernel/registry.js';
 import { projectDocuments } from '../../projects/project.kind.js';
 import { nameOf } from '../../storage/documents.js';
 import type { DocumentKey } from '../../storage/port.js';
@@ -27,7 +27,7 @@ import type { RequestSummary } from './change-request.js';
 export async function scopeOf(
   changes: readonly GivenChange[],
   prepared: readonly PreparedChange[],
-  decided: DecidedSet,
+  { decided, registry }: { readonly decided: DecidedSet; readonly registry: Registry },
 ): Promise<Pick<RequestSummary, 'projects' | 'flags' | 'environments'>> {
   const projects = new Set<string | null>();
   const flags = new Map<string, FlagRef>();
@@ -42,7 +42,7 @@ export async function scopeOf(
     addFlag(ref.project, ref.flag);
   }
   const addDocument = (document: Pick<PlannedDocument, 'kind' | 'id' | 'before' | 'after'>) => {
-    for (const project of projectsOf(document)) {
+    for (const project of projectsOf(registry, document)) {
       projects.add(project);
       if (document.kind === flagDocuments.kind) addFlag(project, document.id);
     }
@@ -51,7 +51,7 @@ export async function scopeOf(
     const stored = await decided.unit.stored(subject);
     if (stored) addDocument({ ...subject, before: stored.state, after: null });
   }
-  for (const document of toPlannedDocuments(decided)) {
+  for (const document of toPlannedDocuments(registry, decided)) {
     addDocument(document);
     for (const { environment } of document.events) if (environment !== null) environments.add(environment);
   }
@@ -64,12 +64,10 @@ export async function scopeOf(
   };
 }
 
-function projectsOf({
-  kind,
-  id,
-  before,
-  after,
-}: Pick<PlannedDocument, 'kind' | 'id' | 'before' | 'after'>): readonly (string | null)[] {
+function projectsOf(
+  { kindOf }: Registry,
+  { kind, id, before, after }: Pick<PlannedDocument, 'kind' | 'id' | 'before' | 'after'>,
+): readonly (string | null)[] {
   if (kind === projectDocuments.kind) return [id];
   const states = [before, after].filter(isObject);
   return states.map((state) => kindOf(kind)?.projectOf(state) ?? null);

@@ -1,0 +1,9 @@
+import { flagDocuments } from '../../flags/flag.kind.js';
+import { DocumentCache } from '../../replica/document-cache.js';
+import { segmentDocuments } from '../../segments/segment.kind.js';
+
+/** The documents in memory, with all flags, archived ones too, and all segments by name and id. */
+export class FlagDocuments extends DocumentCache {
+  readonly flags = this.statesOf(flagDocuments);
+  readonly segments = this.statesOf(segmentDocuments);
+}

@@ -1,0 +1,110 @@
+import { createListeners, type Listeners } from '../../base/collections.js';
+import { copyJson } from '../../base/json.js';
+import { type ChangePoller, type StateAt, startChangePoller } from '../../replica/change-poller.js';
+import { DocumentCache } from '../../replica/document-cache.js';
+import type { KeyedUpdate } from '../../storage/documents.js';
+import { newestPosition } from '../../storage/feed-pages.js';
+import type { DocumentKey, FlagsStorage } from '../../storage/port.js';
+import type { Registry } from '../registry.js';
+
+/** Documents of the storage in memory, which follow its changes. */
+export interface DocumentReplica {
+  readonly poller: ChangePoller;
+  /** Applies documents that are written without a change set. */
+  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => void;
+  /**
+   * Applies the documents of an own commit. Follows the feed first if another process has changed one of them: alone, the
+   * document would show a part of the other's change set.
+   */
+  readonly applyCommit: (updates: readonly KeyedUpdate[], changeSet: string) => Promise<void> | void;
+  /**
+   * Told which documents in memory have changed, after all documents of a commit, or of several. Synchronous: nobody sees
+   * some of the documents without the others.
+   */
+  readonly onDocuments: Listeners<readonly DocumentKey[]>;
+}
+
+export interface DocumentSource {
+  readonly storage: FlagsStorage;
+  readonly registry: Registry;
+  readonly now: () => Date;
+  readonly pollInterval: number;
+  readonly onError: (error: unknown) => void;
+  readonly stateAt: StateAt;
+}
+
+/** The state that a replica starts with. */
+export interface LoadedDocuments<Cache extends DocumentCache = DocumentCache> {
+  /** The position of the newest event before the documents were read; undefined before the first event. */
+  readonly after: string | undefined;
+  readonly documents: Cache;
+}
+
+/** Reads all documents of the kinds in memory. */
+export async function loadDocuments<Cache extends DocumentCache>(
+  { storage }: Pick<DocumentSource, 'storage'>,
+  documents: Cache,
+): Promise<LoadedDocuments<Cache>> {
+  // The position is read before the documents, so that the poller misses no change.
+  const after = await newestPosition(storage);
+  await documents.load(storage);
+  return { after, documents };
+}
+
+/** Starts to follow the changes of other processes. */
+export function followDocuments(source: DocumentSource, { after, documents }: LoadedDocuments): DocumentReplica {
+  const { storage, registry, now, pollInterval, onError, stateAt } = source;
+  const onDocuments = createListeners<readonly DocumentKey[]>(onError);
+
+  function notify(keys: readonly DocumentKey[]): void {
+    if (keys.length > 0) onDocuments.notify(keys);
+  }
+
+  /**
+   * Returns a state that nobody else changes: the one that the storage keeps, or a copy. The caller of a change holds
+   * parts of the written state.
+   */
+  function ownState(key: DocumentKey, { revision, state }: KeyedUpdate['update']): unknown {
+    const stored = storage.peek?.(key);
+    return stored && stored.revision === revision ? stored.body : copyJson(state);
+  }
+
+  /** Ignores an update that is not newer. Returns whether the document changes. */
+  function applyUpdate({ key, update }: KeyedUpdate): boolean {
+    if (!documents.isNewer(key, update.revision)) return false;
+    return documents.applyUpdate(key, update.revision, ownState(key, update));
+  }
+
+  function applyUpdates(updates: readonly KeyedUpdate[]): void {
+    notify(updates.filter(applyUpdate).map(({ key }) => key));
+  }
+
+  const poller = startChangePoller({
+    storage,
+    stateAt,
+    now,
+    pollInterval,
+    after,
+    isNewer: (key, revision) => documents.isNewer(key, revision),
+    applyUpdates,
+    onError,
+    async reload() {
+      const loaded = await loadDocuments(source, new DocumentCache(registry));
+      notify(documents.replaceBy(loaded.documents));
+      return loaded.after;
+    },
+  });
+  const hasMissed = ({ key, update: { before } }: KeyedUpdate) => before && documents.isNewer(key, before.revision);
+  return {
+    poller,
+    applyUpdates,
+    onDocuments,
+    applyCommit(updates, changeSet) {
+      poller.expect(changeSet);
+      // The storage works again. The server may be another one, whose revisions are lower than those in memory.
+      if (poller.status().state === 'stale') void poller.refresh();
+      if (!updates.some(hasMissed)) return applyUpdates(updates);
+      return poller.refresh().then(() => applyUpdates(updates));
+    },
+  };
+}
