@@ -1,5 +1,12 @@
 // Opening flags
 
+export type { FlagsSettings } from './base/settings.types.js';
+export { createFlags } from './create-flags.js';
+export type { Flags } from './flags.js';
+export type { FlagsOptions } from './options.js';
+
+// References, pages and limits
+
 export type {
   ChangeContext,
   EnvironmentRef,
@@ -11,8 +18,50 @@ export type {
 } from './base/common.types.js';
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
-export type { FlagsSettings } from './base/settings.types.js';
-// Change sets
+
+// Flags
+
+export type { Dependency, DependencyInput } from './flags/dependency.types.js';
+export type { FlagEffect } from './flags/effect.decide.js';
+export type { Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
+export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
+export type {
+  FlagEnvironment,
+  SegmentUse,
+  Strategy,
+  StrategyInput,
+  StrategyVariant,
+} from './flags/strategy.types.js';
+export type { Variant, VariantInput } from './flags/variant.types.js';
+
+// Projects
+
+export type {
+  Member,
+  NewProject,
+  Project,
+  ProjectChanges,
+  ProjectOverview,
+  ProjectSummary,
+} from './projects/project.types.js';
+
+// Segments
+
+export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
+
+// API tokens
+
+export {
+  type CreatedToken,
+  type ListedToken,
+  type NewToken,
+  TOKEN_KINDS,
+  type Token,
+  type TokenKind,
+} from './tokens/token.types.js';
+
+// Change sets and history
+
 export type {
   ApplyOptions,
   AuthorizeChanges,
@@ -23,15 +72,58 @@ export type {
   PlannedEvent,
   PlannedSet,
 } from './changesets/change-set.types.js';
+export type { ChangeSet, FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
+
+// Change requests
+
+export type {
+  ChangeRequest,
+  ListedChangeRequest,
+  RequestedChange,
+} from './features/change-requests/change-request.types.js';
+
+// Rollouts
+
+export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
+
+// Events
+
+export { EVENT_TYPES, type EventType } from './kinds.js';
+export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
+
 // Consumers
+
 export type { Consumer, ConsumerHandler } from './consumers/consumer.types.js';
-export { createFlags } from './create-flags.js';
+
 // Flags as code
+
 export { definitionsSchema } from './definitions/check-definitions.js';
 export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './definitions/definition.types.js';
-// Errors
-export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
+
+// Typed flags
+
+export { defineFlags } from './typed-flags/define-flags.js';
+// TypeScript merges a module augmentation into names of `export *` only, not into names that are exported one by one.
+export type * from './typed-flags/registered-flags.types.js';
+export type {
+  EnvironmentName,
+  FlagDrift,
+  FlagName,
+  FlagNameWith,
+  FlagPayload,
+  FlagsSchema,
+  VariantName,
+} from './typed-flags/schema.types.js';
+export type {
+  TypedContext,
+  TypedContextualFlags,
+  TypedEvaluator,
+  TypedFlags,
+  TypedVariant,
+} from './typed-flags.types.js';
+
 // Evaluation
+
 export {
   CONSTRAINT_OPERATORS,
   type Constraint,
@@ -55,73 +147,21 @@ export type {
   StrategyExplanation,
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblem } from './evaluation/problem.js';
-// Change requests
-export type {
-  ChangeRequest,
-  ListedChangeRequest,
-  RequestedChange,
-} from './features/change-requests/change-request.types.js';
-// Rollouts
-export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
-// Administration
-export type { Dependency, DependencyInput } from './flags/dependency.types.js';
-export type { FlagEffect } from './flags/effect.decide.js';
-export type { Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
-export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
-export type {
-  FlagEnvironment,
-  SegmentUse,
-  Strategy,
-  StrategyInput,
-  StrategyVariant,
-} from './flags/strategy.types.js';
-export type { Variant, VariantInput } from './flags/variant.types.js';
-export type { Flags } from './flags.js';
-// Declarations of an application can only name types of modules that this one loads.
-export type {} from './integration.js';
-export { EVENT_TYPES, type EventType } from './kinds.js';
-// Events
-export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
-export type { ChangeSet, FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
-export type { FlagsOptions } from './options.js';
-export type {
-  Member,
-  NewProject,
-  Project,
-  ProjectChanges,
-  ProjectOverview,
-  ProjectSummary,
-} from './projects/project.types.js';
-export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
+
+// Usage
+
+export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './usage/usage.types.js';
+
 // Storages
+
 export { memoryStorage } from './storage/memory/storage.js';
 export type { FlagsStorage } from './storage.js';
-export {
-  type CreatedToken,
-  type ListedToken,
-  type NewToken,
-  TOKEN_KINDS,
-  type Token,
-  type TokenKind,
-} from './tokens/token.types.js';
-export { defineFlags } from './typed-flags/define-flags.js';
-// TypeScript merges a module augmentation into names of `export *` only, not into names that are exported one by one.
-export type * from './typed-flags/registered-flags.types.js';
-export type {
-  EnvironmentName,
-  FlagDrift,
-  FlagName,
-  FlagNameWith,
-  FlagPayload,
-  FlagsSchema,
-  VariantName,
-} from './typed-flags/schema.types.js';
-export type {
-  TypedContext,
-  TypedContextualFlags,
-  TypedEvaluator,
-  TypedFlags,
-  TypedVariant,
-} from './typed-flags.types.js';
+
+// Errors
+
+export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
+
+// Declarations of an application can only name types of modules that this one loads.
+
+export type {} from './integration.js';
 export type {} from './types.js';
-export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './usage/usage.types.js';

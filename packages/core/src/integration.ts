@@ -3,25 +3,33 @@
  * declaration files refer to. Not part of the public API: it may change in any release.
  */
 
-// Listeners and lifetimes
-export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
-export type { Awaitable } from './base/common.types.js';
-// JSON values
-export { cloneJson, cloneWithoutPrototypes, deepFreeze, freezeJson, isObject, isSameJson } from './base/json.js';
-export { createLifetime, type Lifetime } from './base/lifetime.js';
-// Shared calls
-export { memoizeAsync } from './base/memoize.js';
+// Opening flags
+
+export { createErrorReporter, createSettings } from './options.js';
+
+// Options
+
 export { describeNonFlags, describeUnknownOption, isStorage } from './base/option-names.js';
-// Long work in slices
-export { nextTurn, paced, pause } from './base/paced.js';
+
+// References, pages and limits
+
+export type { Awaitable } from './base/common.types.js';
 export { readPages } from './base/pages.js';
-export type { PartDifference } from './base/parts.js';
-export { type JsonSchema, parseClientTime } from './base/primitives.js';
 export { emitWarning } from './base/printable.js';
-export { sleep } from './base/sleep.js';
-export { createValidator, type Validator } from './base/validator.js';
+
+// Flags
+
+export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
+export type { StrategyMembers } from './flags/strategy.types.js';
+
+// API tokens
+
+export { createTicket, readTicket, type TicketSigner } from './tokens/ticket.js';
+export { hashSecret, idOfHash, isApiToken, toToken } from './tokens/token-verification.operations.js';
+
+// Change sets and history
+
 export type { ContextPreview, FlagPreview, PreviewBucket, PreviewedEvaluation } from './changesets/change-set.types.js';
-// Change sets
 export {
   CHANGE_OPERATIONS,
   type ChangeVocabulary,
@@ -31,9 +39,42 @@ export {
   type ResultOf,
 } from './changesets/operations.js';
 export { type ChangeArguments, readPersonId } from './changesets/run-operation.js';
+export type { DocumentDifference, DocumentName } from './log/history.types.js';
+
+// Change requests
+
+export { REQUEST_STATES } from './features/change-requests/change-request.js';
+export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
+
+// Rollouts
+
+export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
+export { ROLLOUT_STATES } from './flags/rollout.types.js';
+
+// Events
+
+export { describeEvent } from './kinds.js';
+export { projectsIn, projectsOf, type WireEventQuery } from './log/event.types.js';
+
+// Flags as code
+
 export type { ImportedChangeSet } from './definitions/definition.types.js';
-// Errors
-export { shortenMessage } from './errors.js';
+
+// Typed flags
+
+export { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
+export {
+  createPayloadReader,
+  type PayloadObject,
+  type PayloadValue,
+  payloadReaderOf,
+  payloadValue,
+} from './typed-flags/payload.js';
+export type { PayloadOf } from './typed-flags/schema.types.js';
+export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
+
+// Evaluation
+
 export type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -43,7 +84,6 @@ export type {
   VariantDefinition,
   VariantOverride,
 } from './evaluation/definitions.types.js';
-// Evaluation in slices
 export { evaluatePaced, type PacedEvaluation } from './evaluation/evaluate-paced.js';
 export {
   type ContextOptions,
@@ -69,7 +109,6 @@ export type {
 export { withoutMapping } from './evaluation/ip-address.js';
 export { ProblemReporter } from './evaluation/problem.js';
 export { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from './evaluation/snapshot.js';
-// Built-in strategies, for forms
 export {
   BUILT_IN_STRATEGIES,
   type BuiltInStrategy,
@@ -77,30 +116,9 @@ export {
   type StrategyParameter,
   type StrategyRow,
 } from './evaluation/strategies.js';
-export {
-  type EnvironmentCount,
-  type FlagUsage,
-  onUsageFlush,
-  UsageCounters,
-  type UsageFlush,
-  type VariantUsage,
-} from './evaluation/usage.js';
-// Change requests
-export { REQUEST_STATES } from './features/change-requests/change-request.js';
-export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
-// Rollouts
-export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
-export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
-export { ROLLOUT_STATES } from './flags/rollout.types.js';
-export type { StrategyMembers } from './flags/strategy.types.js';
-// Validation
-export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
-// Events
-export { describeEvent } from './kinds.js';
-// Events
-export { projectsIn, projectsOf, type WireEventQuery } from './log/event.types.js';
-export type { DocumentDifference, DocumentName } from './log/history.types.js';
+
 // Evaluation in the terms of OpenFeature
+
 export { findFlag } from './openfeature/find.js';
 export type { ResolutionReason } from './openfeature/reason.js';
 export {
@@ -113,27 +131,21 @@ export {
   resolveVariant,
 } from './openfeature/resolution.js';
 export { type OpenFeatureContext, toProperties } from './openfeature/values.js';
-// Options
-export { createErrorReporter, createSettings } from './options.js';
+
+// Usage
+
 export {
-  acceptsTimes,
-  changeByFlag,
-  changeRevised,
-  type DataVersionScope,
-  dataVersion,
-  exportReadableDefinitions,
-  issueTicket,
-  listReadableChangeRequests,
-  listReadableRollouts,
-  loadDefinitions,
-  projectOfSegment,
-  type Revised,
-  readBesideFlag,
-  type StoredFlag,
-  searchReadableFlags,
-  verifyTicket,
-} from './router.operations.js';
+  type EnvironmentCount,
+  type FlagUsage,
+  onUsageFlush,
+  UsageCounters,
+  type UsageFlush,
+  type VariantUsage,
+} from './evaluation/usage.js';
+export { hourOfPeriod } from './usage/usage-reports.js';
+
 // Storages
+
 export {
   type PreparedCommit,
   type PreparedContent,
@@ -141,6 +153,9 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
+
+// Storages of usage
+
 export { createUsageDeletion, usageRemovals } from './storage/usage/deletion.js';
 export type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from './storage/usage/dialect.js';
 export {
@@ -169,22 +184,53 @@ export {
   startOf,
   type UsageRows,
 } from './storage/usage/rules.js';
-// API tokens
-export { createTicket, readTicket, type TicketSigner } from './tokens/ticket.js';
-export { hashSecret, idOfHash, isApiToken, toToken } from './tokens/token-verification.operations.js';
-export { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
+
+// Errors
+
+export { shortenMessage } from './errors.js';
+
+// Validation
+
+export { type JsonSchema, parseClientTime } from './base/primitives.js';
+export { createValidator, type Validator } from './base/validator.js';
+export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
+
+// JSON values
+
+export { cloneJson, cloneWithoutPrototypes, deepFreeze, freezeJson, isObject, isSameJson } from './base/json.js';
+export type { PartDifference } from './base/parts.js';
+
+// Listeners, lifetimes and long work
+
+export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
+export { createLifetime, type Lifetime } from './base/lifetime.js';
+export { memoizeAsync } from './base/memoize.js';
+export { nextTurn, paced, pause } from './base/paced.js';
+export { sleep } from './base/sleep.js';
+
+// Operations that only routers call
+
 export {
-  createPayloadReader,
-  type PayloadObject,
-  type PayloadValue,
-  payloadReaderOf,
-  payloadValue,
-} from './typed-flags/payload.js';
-export type { PayloadOf } from './typed-flags/schema.types.js';
-export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
-// Reports of usage
-export { hourOfPeriod } from './usage/usage-reports.js';
+  acceptsTimes,
+  changeByFlag,
+  changeRevised,
+  type DataVersionScope,
+  dataVersion,
+  exportReadableDefinitions,
+  issueTicket,
+  listReadableChangeRequests,
+  listReadableRollouts,
+  loadDefinitions,
+  projectOfSegment,
+  type Revised,
+  readBesideFlag,
+  type StoredFlag,
+  searchReadableFlags,
+  verifyTicket,
+} from './router.operations.js';
+
 // Flags on the wire to clients
+
 export {
   clientConstraintToWire,
   clientFlagToWire,
@@ -192,7 +238,9 @@ export {
   clientStrategyToWire,
   strategiesInUse,
 } from './wire/client.js';
+
 // Events on the wire
+
 export {
   constraintToWire,
   dependencyToWire,
@@ -207,4 +255,7 @@ export {
   WIRE_NAMES,
   type WireEventType,
 } from './wire/event.js';
+
+// Words
+
 export type { AudiencePart } from './words/audience.js';
