@@ -124,7 +124,7 @@ export async function applyDocument(
   output.line(output.colors.green(`Changed. To undo it: ${ids.map((id) => `flags undo ${id}`).join('; ')}`));
 }
 
-/** No change request contains a document. */
+/** A change request cannot contain a document of definitions. */
 const ADVICE =
   'Request the changes by commands with --request, or import with --bypass-approval REASON if you may do without.';
 

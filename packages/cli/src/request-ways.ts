@@ -42,7 +42,7 @@ function assertTime(at: string): void {
   throw usageError(`--at is a time with Z or an offset, such as ${TOMORROW}, not ${at}.`);
 }
 
-/** What a change request has beside its changes. */
+/** The options of a change request that have no option on the command line. */
 interface RequestChoices {
   /** The id of a request that this one replaces. */
   readonly replaces?: string | undefined;

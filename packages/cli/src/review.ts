@@ -75,7 +75,7 @@ export function describeEnd({ flag, environment }: { readonly flag: string; read
   return `ends the rollout of ${flag} in ${environment}`;
 }
 
-/** Whether a change of a flag, when it is applied later, ends the rollouts of that time. Moves of a rollout itself do not. */
+/** Whether a change of a flag ends the rollouts that run when it is applied. Steps, pauses and resumes do not. */
 function mayEndRollouts({ before, events }: Plan['documents'][number]): boolean {
   const isMove = events.some(({ type, data }) => type.startsWith('rollout-') && Object(data).reason !== 'changed');
   const isOfStrategies = events.some(({ type, environment }) => environment !== null || GONE.test(type));
@@ -92,7 +92,7 @@ export interface Planned extends Partial<Effects> {
   readonly subjects: readonly string[];
   /** What else it does, in words. */
   readonly notes?: readonly string[];
-  /** The same, if it is applied later. */
+  /** The notes of a request, which is applied later. */
   readonly notesOfRequest?: readonly string[];
   /** The approval that it needs; null or absent if it needs none. */
   readonly approval?: Plan['approval'];
@@ -117,7 +117,7 @@ export async function confirmPlan(session: CommandSession, planned: Planned, cho
   const { output, options } = session;
   const scope = await readReviewScope(session);
   const effects = await showPlan(session, planned, choices);
-  // Changes that change nothing now may do so later, after others.
+  // Changes without a difference now may have one later, after other changes.
   const isNothing = documents.length === 0 && subjects.length === 0;
   if (isNothing && !isRequested(options)) {
     output.json({ changed: false, ...json });
@@ -200,7 +200,7 @@ export async function confirmOrRefuse({ io, options }: CommandSession, message: 
     const text = `${message} ${cause}, so nobody can confirm. Nothing has changed. Repeat the command with --yes.`;
     throw new CommandError(text, EXIT.unconfirmed);
   }
-  // The prompt ends its output.
+  // Ends the output when the prompt ends.
   const output = new Writable({ write: (chunk, _encoding, done) => void io.stderr.write(chunk, done) });
   const question = confirm({ message: oneLine(message), default: false }, { input: io.stdin, output });
   if (!(await question.catch(() => false))) throw new CommandError('Nothing has changed.', EXIT.unconfirmed);

@@ -11,9 +11,9 @@ import type { KnownToken, Scope } from './tokens.js';
  */
 
 const FORMAT = 1;
-/** Between two writes if only the times of checks have changed, in milliseconds. */
+/** Milliseconds between two writes if only the times of checks have changed. */
 const HOUR = 3_600_000;
-/** Tokens need little room beside the flags. */
+/** Bytes for the tokens, beside those for the flags. */
 const ROOM_FOR_TOKENS = 16 * 1024 * 1024;
 
 /** The last state of a follower. */
@@ -25,7 +25,7 @@ export interface CachedState {
   readonly tokens: readonly KnownToken[];
 }
 
-/** What a file must belong to. */
+/** The server and the token that a file must belong to. */
 export interface CacheOwner {
   readonly path: string;
   readonly url: string;
@@ -102,7 +102,7 @@ export interface CacheWriterOptions extends CacheOwner {
 export interface CacheWriter {
   /** The state has changed. */
   touch(): void;
-  /** Only the time has changed for which the state is current. */
+  /** Stores the time of the last check. The flags are the same. */
   touchTime(): void;
   /** Writes pending changes. */
   close(): Promise<void>;
@@ -177,7 +177,7 @@ async function textOf(
   return [`${JSON.stringify({ format: FORMAT, checksum: checksum.digest('hex') })}\n`, ...parts];
 }
 
-/** Replaces a file at once: a reader, and a start after a power cut, sees the old one or the new one. */
+/** Replaces a file atomically: a reader sees the old file or the new one, also after a power cut. */
 async function replaceFile(path: string, parts: readonly string[]): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {

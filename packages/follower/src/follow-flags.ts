@@ -76,7 +76,7 @@ export async function startFollower(given: FollowerOptions, conditions: Conditio
   }
 }
 
-/** Only the shape: environments and types of flags are those of the server. */
+/** Checks the shape of the schema only: the server defines environments and flag types. */
 function assertSchema(schema: FlagsSchema): void {
   const { flags, context } = Object(schema) as Partial<FlagsSchema>;
   assertSchemaFits({ flags: isObject(flags) ? {} : flags, context } as FlagsSchema, createSettings({}));
@@ -113,7 +113,7 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
       changes.notify(change);
     },
   });
-  // The flags of the file need not be written to it again.
+  // Restores the flags of the cache file before the writer starts, so that it does not write them again.
   if (cached) state.replace(cached.document);
   const connection = new Following({
     ...options,
@@ -208,7 +208,7 @@ interface StartOptions extends Pick<Settings, 'url' | 'startTimeout'> {
   readonly hasCache: boolean;
 }
 
-/** Connects. Resolves when there are flags, or when nobody waits for them. */
+/** Connects. Resolves when there are flags, or after the start timeout if the follower can start without them. */
 function waitForFlags(connection: Following, { url, startTimeout, times, hasCache }: StartOptions): Promise<void> {
   const patience = hasCache ? Math.min(times.cachedStart, startTimeout) : startTimeout;
   return new Promise((resolve, reject) => {

@@ -35,7 +35,7 @@ export interface FollowerStatus extends EvaluationStatus {
   readonly connected: boolean;
 }
 
-/** What a router asks a follower about itself. */
+/** The members of a follower that a router needs beside the evaluation. */
 export interface FollowerServing {
   /** The number of followers up to the source of the flags, with this one: 1–3. */
   readonly depth: number;
@@ -46,8 +46,7 @@ export interface FollowerServing {
    */
   assertServing(): void;
   /**
-   * Calls the listener with the id of each token that has ended, or without one when the server refuses this follower, so that
-   * nobody is served any more.
+   * Calls the listener with the id of each token that has ended, or without an id when the server refuses this follower: then all streams must end.
    *
    * @returns a function that removes the listener
    */

@@ -17,11 +17,14 @@ import {
   UpstreamFailure,
 } from './upstream.js';
 
-/** The pause after the first failure is up to this long, in milliseconds. It doubles with each further one. */
+/** The longest pause after the first failure, in milliseconds. It doubles with each further failure. */
 const FIRST_PAUSE = 500;
-/** Milliseconds in which a change reaches all followers by their streams: nodes of the server may poll for it. */
+/**
+ * Milliseconds until all followers have a change by their streams. Nodes of the server may poll, so they differ by this
+ * time.
+ */
 const STREAM_LAG = 2_000;
-/** Followers of followers: beyond this number the chain is too long, or a circle. */
+/** The most followers in a chain. A longer chain is refused, because it may be a circle. */
 const MAX_DEPTH = 3;
 
 export interface FollowingOptions {
@@ -50,7 +53,10 @@ export interface Connection {
   readonly error: unknown;
 }
 
-/** Follows the flags of a server: by its stream, or else by polls. The last flags stay whatever happens. */
+/**
+ * Follows the flags of a server: by its stream, or else by polls. After a failure, evaluation continues with the last
+ * flags.
+ */
 export class Following {
   /** 1 for a follower of the source of flags. */
   depth = 1;
@@ -65,7 +71,10 @@ export class Following {
   /** Whether the server has a stream, as far as it is known. */
   hasStream = true;
   private failures = 0;
-  /** A start that fails rejects with its error: nobody else is told. */
+  /**
+   * Whether the current series of failures was reported. True before the first flags: a failed start rejects with its
+   * error instead.
+   */
   private isReported = true;
   private isStopped = false;
   private attempt = new AbortController();
@@ -79,7 +88,7 @@ export class Following {
     this.outcomes = createListeners(options.onError);
     this.outcomes.add(options.onOutcome);
     options.upstream.onDepth((depth) => this.readDepth(depth));
-    // The next attempt learns the same, without waiting for the end of the stream.
+    // Ends the stream, so that the next attempt finds the refusal.
     options.upstream.onRefused(() => this.connection.isConnected && this.attempt.abort());
   }
 
@@ -110,7 +119,7 @@ export class Following {
     });
   }
 
-  /** The start is over: from now on, `onError` is called for failures, and for one that lasts. */
+  /** Begins to call `onError`, also for the failure that lasts. Called at the end of the start. */
   reportFailures(): void {
     const { error } = this.connection;
     this.isReported = error !== undefined;
@@ -130,7 +139,8 @@ export class Following {
       this.attempt = new AbortController();
       this.served = this.waiting;
       this.waiting = [];
-      // A resumed stream says nothing if nothing has changed.
+      // A resumed stream sends nothing if nothing has changed, so callers of `refresh` would wait: load everything
+      // instead.
       if (this.served.length > 0) this.lastEventId = undefined;
       const pause = await this.connect(this.attempt.signal);
       if (this.isStopped || this.waiting.length > 0) continue;
@@ -156,13 +166,13 @@ export class Following {
       if (signal.aborted && !isFlagsError(signal.reason)) return 0;
       this.fail(signal.aborted ? signal.reason : error);
     }
-    // A connection that lasted is not part of a series of failures.
+    // A long connection ends a series of failures.
     this.failures = now() - startedAt > times.backoff ? 0 : this.failures + 1;
     const { retryAfter = 0 } = Object(this.connection.error) as Partial<UpstreamFailure>;
     return retryAfter + Math.random() * Math.min(times.backoff, FIRST_PAUSE * 2 ** this.failures);
   }
 
-  /** Follows the stream to its end. Returns false if the server has none, or something on the way holds it back. */
+  /** Follows the stream to its end. Returns false if the server has no stream, or if a proxy buffers it. */
   private async stream(signal: AbortSignal): Promise<boolean> {
     const { upstream, times } = this.options;
     const deadline = createDeadline(signal, times.firstMessage);
@@ -180,14 +190,14 @@ export class Following {
         return false;
       }
       this.hasStream = true;
-      // What was missed follows at once.
+      // The server sends missed changes at once, so the flags are current.
       if (this.lastEventId) this.succeed();
       await this.readStream(response, deadline);
       return true;
     } catch (error) {
       if (!deadline.isOver) throw error;
       const isEmpty = this.lastEventId === undefined;
-      // Messages may be on the way: the next connection loads everything.
+      // Some messages may be lost, so the next connection loads everything.
       this.lastEventId = undefined;
       if (!isEmpty) throw error;
       this.pollFromNowOn();
@@ -233,7 +243,7 @@ export class Following {
     if ('document' in read) state.replace(read.document);
     else state.apply(read.change);
     this.lastEventId = message.id ?? '';
-    // The state of the last poll is not this one.
+    // The tag of the last poll does not fit this state.
     this.entityTag = undefined;
     this.succeed();
   }

@@ -6,7 +6,7 @@ import { type AskForTokens, type Scope, scopeInText } from './tokens.js';
 export interface Identity {
   /** Undefined before the first answer of the server. */
   readonly scope: Scope | undefined;
-  /** With the environment of the scope, or the likely one. */
+  /** The environment is that of the scope. Before the first answer, it is the one in the text of the token. */
   readonly settings: FlagsSettings;
   /**
    * Asks the server.
@@ -49,7 +49,7 @@ function environmentIn(token: string): string | undefined {
   return environment !== '*' && /^[A-Za-z0-9_.!~*'()-]{1,100}$/.test(environment) ? environment : undefined;
 }
 
-/** Names what the text of a token says it is, if that is no token of clients. */
+/** Returns the kind of a token, if its text shows that it is not a client token. */
 function kindInText(secret: string): string | undefined {
   const [project, environment] = scopeInText(secret);
   if (project === '*' && environment === '*') return 'an admin token, which is for all projects and environments';

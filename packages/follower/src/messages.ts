@@ -35,7 +35,7 @@ function readEvent(event: unknown, { flags, segments }: OpenChange, report: Repo
   else if (type === 'segment-updated') {
     const { id } = Object(segment) as { readonly id?: unknown };
     const read = readSegment(segment, report);
-    // A segment that cannot be read replaces the former one, too.
+    // An unreadable segment still replaces the former one.
     if (typeof id === 'number') segments.set(id, read);
   } else if (type === 'segment-removed' && typeof segmentId === 'number') segments.set(segmentId, undefined);
   else throw new TypeError(`the event ${String(type).slice(0, 50)} is unknown`);
@@ -52,7 +52,7 @@ function presentIn<Item>(items: ReadonlyMap<unknown, Item | undefined>): readonl
   return [...items.values()].filter((item) => item !== undefined);
 }
 
-/** The message with everything. */
+/** The event of the message that contains all flags. */
 const CONNECTED = 'unleash-connected';
 /** A message with changes. */
 const UPDATED = 'unleash-updated';

@@ -77,7 +77,7 @@ export class FollowedState {
     return { project: flag.project, variants: new Set([NO_VARIANT, ...variants.map((variant) => variant.name)]) };
   }
 
-  /** Replaces everything. What is equal stays. */
+  /** Replaces all flags and segments. Keeps the objects of equal ones. */
   replace({ flags, segments }: FollowedDocument): void {
     const change = {
       flags: new Map<string, FlagConfiguration | undefined>(flags.map((flag) => [flag.name, flag])),

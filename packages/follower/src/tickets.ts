@@ -2,7 +2,9 @@ import type { Token } from '@flags/core';
 import { createTicket, hashSecret, idOfHash, readTicket } from '@flags/core/integration';
 import { isWithin, type Scope, type Tokens, toNamedToken } from './tokens.js';
 
-/** Issues and verifies tickets, which stand in the addresses of streams for browsers in place of the secret of a token. */
+/**
+ * Issues and verifies tickets. The address of a stream for browsers contains a ticket instead of the secret of a token.
+ */
 export interface Tickets {
   /** Returns the ticket of a token; undefined for a token of too many projects. */
   issue(token: Token): Promise<string | undefined>;

@@ -2,7 +2,7 @@
 export interface Times {
   /** Two heartbeats of a stream: a connection that is silent for this long has ended. */
   readonly silence: number;
-  /** The same before the first message of a connection: if nothing comes, something on the way holds the stream back. */
+  /** The same before the first message of a connection. Without a message, a proxy holds the stream back. */
   readonly firstMessage: number;
   /** The longest time that a short request takes. */
   readonly request: number;

@@ -76,13 +76,13 @@ export function scopeInText(secret: string): [project?: string, environment?: st
   return colon > 0 && dot > colon + 1 ? [secret.slice(0, colon), secret.slice(colon + 1, dot)] : [];
 }
 
-/** Whether a follower with a scope has all that another one shows. */
+/** Whether a scope includes another one. */
 export function isWithin({ environment, projects }: Scope, scope: Scope): boolean {
   if (environment !== scope.environment || projects.length === 0) return false;
   return scope.projects.includes('*') || projects.every((project) => scope.projects.includes(project));
 }
 
-/** The server tells no names. */
+/** The server does not send the names of tokens. */
 export function toNamedToken(
   { id, kind, projects, environment, expiresAt }: Pick<Token, 'id' | 'kind' | 'projects' | 'environment' | 'expiresAt'>,
   createdAt: string,
@@ -113,7 +113,7 @@ export interface Tokens {
   find(id: string): KnownToken | null | undefined;
   /** Calls the listener with the id of each token that has ended; without one for all of them. */
   onEnded(listener: (id?: string) => void): () => void;
-  /** Ends what callers have opened, because the own token is refused. The tokens stay known. */
+  /** Ends all streams, because the server refuses the own token. The tokens of callers stay known. */
   endAll(): void;
   known(): readonly KnownToken[];
   close(): void;
@@ -139,7 +139,10 @@ export function createTokenProbe(upstream: Upstream): ProbeToken {
 export interface TokensOptions {
   readonly ask: AskForTokens;
   readonly probe: ProbeToken;
-  /** Without a stream it may be an Unleash, whose check of tokens goes on to confirm a deleted one. */
+  /**
+   * Whether the server has a stream. Without one it may be an Unleash, whose check of tokens still confirms deleted
+   * ones.
+   */
   readonly hasStream: () => boolean;
   readonly scope: () => Scope | undefined;
   readonly known: readonly KnownToken[];
@@ -177,7 +180,7 @@ export function createTokens(options: TokensOptions): Tokens {
   const { ask, probe, hasStream, scope, now, times, offlineTokens, onChange, onError } = options;
   /** By id. */
   const known = new LRUCache<string, KnownToken>({ max: MAX_TOKENS });
-  /** Until when each is remembered. */
+  /** Unknown tokens, by hash, with the time until which they are remembered. */
   const unknown = new LRUCache<string, number>({ max: MAX_TOKENS });
   /** Ids of tokens that were known and have ended. */
   const gone = new LRUCache<string, true>({ max: MAX_TOKENS });
@@ -189,7 +192,7 @@ export function createTokens(options: TokensOptions): Tokens {
   const probed = new LRUCache<string, Probed>({ max: MAX_TOKENS });
   const ended = createListeners<string | undefined>(onError);
   const closing = new AbortController();
-  /** The unknown tokens among them. */
+  /** The number of unknown tokens among the waiting questions. */
   let strangers = 0;
   let isAsking = false;
   let pausedUntil = 0;
@@ -258,7 +261,7 @@ export function createTokens(options: TokensOptions): Tokens {
     return hasUnknown;
   }
 
-  /** Remembers the answer of the server. A token outside the scope is as good as unknown. */
+  /** Remembers the answer of the server. A token outside the scope counts as unknown. */
   function learn(hash: string, secret: string, valid: ValidToken | undefined): KnownToken | undefined {
     const before = knownOf(hash);
     const own = scope();
@@ -306,7 +309,7 @@ export function createTokens(options: TokensOptions): Tokens {
     }
   }
 
-  /** The check of tokens confirms a token that the client routes have refused: asks them again. */
+  /** Asks the client routes again about a token that they have refused, although the check of tokens confirms it. */
   async function isStillRefused(hash: string, token: ValidToken): Promise<boolean> {
     return !hasStream() && (await isRefusedByRoutes(hash, token).catch(() => true));
   }

@@ -95,7 +95,7 @@ export function createUpstream({ url, token, application, instance, maxBytes }: 
     if (other === undefined || ![401, 403, 404].includes(response.status)) return response;
     const second = await sendTo(other, request);
     if (second.ok) [base, withoutApi] = [other, undefined];
-    // A path that does not exist says least about what is wrong.
+    // A response other than 404 says more about the cause.
     const [better, worse] = second.status === 404 ? [response, second] : [second, response];
     await discard(worse);
     return better;

@@ -13,7 +13,7 @@ const BATCH_LENGTH = 90_000;
 const MAX_ROWS = 10_000;
 /** Registrations that wait for the next sending. */
 const MAX_REGISTRATIONS = 1_000;
-/** Applications that all browsers together may invent: half of those that the server allows a token. */
+/** The most applications that browsers may report: half of the number that the server allows for one token. */
 const MAX_PUBLIC_APPLICATIONS = LIMITS.applicationsPerToken / 2;
 /** Counts of applications beyond the limits. */
 const OTHER = 'other';
@@ -89,7 +89,7 @@ export function createUsage(options: UsageOptions): Usage {
   let isReported = false;
   let isClosed = false;
 
-  /** Own evaluations are added up also while earlier batches cannot be sent. */
+  /** Adds up own evaluations even if earlier batches cannot be sent. */
   async function send(): Promise<void> {
     addOwn();
     try {
@@ -144,7 +144,7 @@ export function createUsage(options: UsageOptions): Usage {
     record({ registrations = [], reports = [] }, origin) {
       for (const registration of registrations) sums.register(registration, origin);
       for (const report of reports) sums.report(report, origin);
-      // While the server answers, nothing has to wait until it would be dropped.
+      // Sends early, before counts would be dropped. Not while earlier batches wait for a server that does not answer.
       if (sums.rows >= MAX_ROWS / 2 && pending.length === 0) void flush();
       else dropExcess();
     },
@@ -240,7 +240,7 @@ class Sums {
     }
   }
 
-  /** Returns everything in batches, and begins again. */
+  /** Returns all counts in batches, and resets them. */
   take(): Batch[] {
     const registrations = batchesOf([...this.registrations.values()], (one) => JSON.stringify(one).length);
     const rows = [...this.groups.values()].flatMap((group) =>
@@ -290,7 +290,7 @@ class Sums {
     return true;
   }
 
-  /** The server allows a token so many applications, and all of these come with the token of the follower. */
+  /** All reports have the token of the follower, and the server limits the applications of a token. */
   private admit(application: string, origin: ReportOrigin | undefined): boolean {
     if (this.owners.has(application)) return true;
     const { token = '', isPublic = false } = origin?.reporter ?? {};

@@ -90,7 +90,7 @@ async function showHistory(session: CommandSession<HistoryOptions>, flag: string
   if (isCut) output.line('There are older changes: raise --limit.');
 }
 
-/** Says who gets the flag now, in each environment: changes say less than their sum. */
+/** Says who gets the flag now, in each environment: a list of changes does not show their result. */
 async function showState(session: CommandSession, flag: ListedFlag): Promise<void> {
   const names = flag.environments.map(({ name }) => name);
   const states = await Promise.all(names.map((name) => stateIn(session, flag, name)));

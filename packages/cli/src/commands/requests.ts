@@ -124,7 +124,7 @@ async function showRequest(session: CommandSession, id: string): Promise<void> {
     const note = current ? '' : ' (does not count: the request would do something else now)';
     output.line(`  ${actor}, ${when}${why === null ? '' : `: ${why}`}${note}`);
   }
-  // What an approval by the API names.
+  // The effect, which an approval through the API names.
   if (isPending(request) && required > 0 && effect !== null) output.line(`effect ${effect}`);
   if (at !== null) output.line(`at ${at}, until ${notAfter}, by ${request.appliedBy?.name}`);
   else if (isPending(request)) output.line(`expires ${expiresAt}`);
@@ -136,7 +136,7 @@ async function showRequest(session: CommandSession, id: string): Promise<void> {
 async function showRequested(session: CommandSession, { changes, approval }: ChangeRequest): Promise<void> {
   try {
     const planned = await planRequested(session, changes);
-    // What changes nothing now may change something after other requests.
+    // Changes without a difference now may have one after other requests.
     const isNothing = planned.documents.length === 0 && planned.subjects.length === 0;
     for (const change of isNothing ? changes : []) session.output.line(`  ${describeChange(change)}`);
     await showPlan(session, { ...planned, approval });

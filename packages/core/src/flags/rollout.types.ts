@@ -37,7 +37,7 @@ export interface StrategyRollout {
   readonly guarded: boolean;
   /** The change sets of its steps have the same actor. */
   readonly author: ChangeAuthor;
-  /** What a rollback writes. */
+  /** The value that a rollback restores. */
   readonly startedFrom: StartedFrom;
   /** Why its next step was refused; null unless that paused it. */
   readonly failure: Refusal | null;

@@ -9,7 +9,7 @@ import type { RolloutEndReason, RolloutStep, StartedFrom, StrategyRollout } from
 import { findStrategy, type StrategyLocation } from './strategies.decide.js';
 import type { Strategy } from './strategy.types.js';
 
-/** A step that somebody has seen. A step that another process has taken since is another one. */
+/** Identifies a step by its index and time, so that a decision has no effect after another process has taken a step. */
 export type SeenStep = Pick<StrategyRollout, 'step' | 'since'>;
 
 /** Starts a rollout with its first step. */
@@ -50,7 +50,7 @@ export function startRollout(
   ];
 }
 
-/** Switching such a strategy on would end the rollout. */
+/** Throws `environment_disabled` unless the strategy is in use: switching it on later would end the rollout. */
 function assertInUse(flag: FlagState, strategy: Strategy, { environment }: StrategyLocation): void {
   if (environmentOf(flag, environment).enabled && !strategy.disabled) return;
   const why = strategy.disabled
@@ -73,7 +73,7 @@ export function pauseRollout(
   return [changedEvent('rollout-paused', location, rollout, { ...rollout, state: 'paused', failure })];
 }
 
-/** Pauses a rollout whose step was refused, unless it has moved since. */
+/** Pauses a rollout whose step was refused. Does nothing if the rollout has changed since. */
 export function pauseRefused(
   flag: FlagState,
   location: StrategyLocation,
@@ -107,7 +107,7 @@ export function advanceRollout(
   return takeNext(flag, location, { rollout, at, isEarly });
 }
 
-/** Takes a step that is due. Does nothing if the rollout has moved since, is paused, or its hold is not over yet. */
+/** Takes a step that is due. Does nothing if the rollout has changed since, is paused, or its hold is not over. */
 export function takeDueStep(
   flag: FlagState,
   location: StrategyLocation,
@@ -152,7 +152,9 @@ export function stopRollout(flag: FlagState, location: StrategyLocation, rollbac
   return [endedEvent(location, rollout, { reason: 'stopped' })];
 }
 
-/** Rolls back what a guard was asked about. Does nothing if the rollout is paused, has ended, or is another one. */
+/**
+ * Rolls back the rollout that a guard was asked about. Does nothing if it is paused, has ended, or was started again.
+ */
 export function rollBackByGuard(flag: FlagState, location: StrategyLocation, asked: StrategyRollout): FlagEvent[] {
   const rollout = rolloutAt(flag, location);
   if (!rollout || rollout.state === 'paused' || !isContinued(asked, rollout)) return [];
@@ -192,7 +194,7 @@ function isEndedBy(events: readonly FlagEvent[], location: StrategyLocation, fla
     if (!('environment' in event) || event.environment !== location.environment) continue;
     if (event.type === 'environment-disabled') return true;
     if (isOfRollout(event)) {
-      // The rollout's own decision: the change of the percentage belongs to it.
+      // The change of the percentage belongs to this event of the rollout, so it does not end the rollout.
       if (event.data.strategy === location.strategy) return false;
     } else if (event.type === 'strategy-removed') {
       if (event.before.id === location.strategy) next = null;
@@ -222,12 +224,12 @@ function toComparable({ name, parameters, constraints, title, disabled, segments
   return { name, parameters: parameters ?? {}, constraints: describeConstraints(constraints), ...members };
 }
 
-/** A rollout that a change set has started, and that is still on. */
+/** A rollout that a change set has started and that has not ended. */
 export interface StartedRollout extends StrategyLocation {
   readonly hasStepped: boolean;
 }
 
-/** Returns the rollouts that a change set has started, and that are still on: its undo ends them. */
+/** Returns the rollouts that a change set has started and that have not ended: the undo of the set ends them. */
 export function startedAndOn(
   before: FlagState | undefined,
   after: FlagState | undefined,
@@ -248,7 +250,7 @@ export function pointerTo({ environment, strategy }: StrategyLocation): string {
   return toPointer(['environments', environment, 'rollouts', strategy]);
 }
 
-/** Whether a later state of a rollout is that of the same one. */
+/** Whether two states belong to the same rollout. */
 function isContinued(one: StrategyRollout, later: StrategyRollout): boolean {
   const isSame = (member: 'steps' | 'guarded' | 'author' | 'startedFrom') => isSameJson(one[member], later[member]);
   if (!isSame('steps') || !isSame('guarded') || !isSame('author') || !isSame('startedFrom')) return false;
@@ -315,7 +317,10 @@ function updatedEvent(environment: string, before: Strategy, data: Strategy): re
   return isSameJson(before, data) ? [] : [{ type: 'strategy-updated', environment, data, before }];
 }
 
-/** No size limit refuses a step or a rollback: they change a few bytes only. */
+/**
+ * Marks the changes of steps and rollbacks as shrinking, so that no size limit refuses them: they change a few bytes
+ * only.
+ */
 function shrinking(events: readonly StrategyUpdated[]): readonly StrategyUpdated[] {
   return events.map((event) => ({ ...event, shrinks: true }));
 }
@@ -347,7 +352,10 @@ function parameterOf({ parameters }: Pick<Strategy, 'parameters'>, parameter: st
   return parameters && Object.hasOwn(parameters, parameter) ? parameters[parameter] : undefined;
 }
 
-/** Returns a strategy that rolls out as a definition wants it, but for its percentage: an import leaves that alone. */
+/**
+ * Returns the strategy of a definition with the present percentage: an import does not change the percentage of a
+ * rollout.
+ */
 export function keepPercentage(wanted: Strategy, current: Strategy): Strategy {
   const parameter = percentageParameter(current.name);
   const value = parameter === undefined ? undefined : parameterOf(current, parameter);

@@ -20,7 +20,7 @@ import {
 /** A request after a decision, with the event of the decision. */
 export type Decided = Recorded<RequestState, RequestEvent & DomainEvent>;
 
-/** A repeated id of the same author returns the request as it is. Throws `id_taken` for another one. */
+/** Throws `id_taken` unless the request with this id has the same author, changes, times and options. */
 export function assertRepeated(existing: RequestState, { author, hash }: Pick<RequestState, 'author' | 'hash'>): void {
   if (existing.hash === hash && isSamePerson(existing.author, author)) return;
   const message = `The id ${existing.id} belongs to a change request of another author, or with other changes, times or options. Choose a new id.`;
@@ -32,7 +32,7 @@ export function create(request: RequestState): Decided {
   return { next: request, event: { type: 'change-request-created', data, before: null } };
 }
 
-/** Returns when time ends a request that nobody ends before, in milliseconds since 1970. */
+/** Returns when an open request expires, in milliseconds since 1970. */
 export function endsAt({ at, notAfter, expiresAt }: RequestTimes): number {
   // The last millisecond of `notAfter` still counts, as its name says.
   return at === null ? Date.parse(expiresAt ?? '') : Date.parse(notAfter ?? '') + 1;
@@ -61,7 +61,7 @@ function countCurrent(approvals: readonly StoredApproval[], effect: string): num
   return approvals.filter((one) => one.effect === effect).length;
 }
 
-/** Returns why too few people have approved what the request would do now; undefined: enough have. */
+/** Returns a message if too few people have approved what the request would do now; undefined if enough have. */
 export function lackOfApproval({ id, approvals }: RequestState, found: GatedEffect): string | undefined {
   if (isApproved(approvals, found)) return undefined;
   const { required, environments } = found.approval ?? { required: 0, environments: [] };
@@ -79,7 +79,10 @@ interface NewApproval extends Omit<StoredApproval, 'effect'> {
   readonly found: GatedEffect;
 }
 
-/** Undefined if it changes nothing: no approval is needed, or the person has approved the same before. */
+/**
+ * Adds an approval. Undefined if that changes nothing: no approval is needed, or the person has approved this effect
+ * before.
+ */
 export function approve(request: RequestState, given: NewApproval, now: Date): Decided | undefined {
   const { actor, at, reason, effect, found } = given;
   assertOpen(request, now);
@@ -95,7 +98,7 @@ export function approve(request: RequestState, given: NewApproval, now: Date): D
   return decide(request, 'approved', { ...decidedOn(approvals, found), approvals });
 }
 
-/** Sets the time, or another one. Undefined if it is the same of the same person. */
+/** Sets or replaces the time. Undefined if the same person has set the same time before. */
 export function schedule(
   request: RequestState,
   { times, by, found }: { readonly times: RequestTimes; readonly by: ChangeAuthor; readonly found: GatedEffect },
@@ -123,7 +126,7 @@ function decidedOn(approvals: readonly StoredApproval[], found: GatedEffect) {
   return { state, required: found.approval?.required ?? 0, effect: found.effect };
 }
 
-/** Ends a request by a person who is not its author. */
+/** Ends a request. Only a person who is not its author may reject it. */
 export function reject(request: RequestState, actor: ChangeAuthor, at: Date): Decided {
   assertOpen(request, at);
   assertPerson(actor, 'reject change requests');
@@ -160,7 +163,7 @@ export function fail(request: RequestState, failure: Refusal, at: Date): Decided
   return end(request, 'failed', { endedAt: at.toISOString(), failure });
 }
 
-/** Undefined if the request has not ended by time, or another process has recorded it. */
+/** Records that a request has expired. Undefined if it has not, or if it has ended already. */
 export function expire(request: RequestState, now: Date): Decided | undefined {
   if (!isOpen(request.state) || stateAt(request, now) !== 'expired') return undefined;
   return end(request, 'expired', { endedAt: request.notAfter ?? request.expiresAt });
@@ -191,7 +194,7 @@ function stateBefore({ id, state, at }: RequestState) {
   return { id, state: state as OpenStatus, at };
 }
 
-/** The project of an event has no room for several. */
+/** Returns the data of an event. An event names one project, so several projects are part of its data. */
 function tell<State extends ChangeRequestStatus>(request: RequestState, state: State) {
   const { id, author, changes, flags, environments, at, projects } = request;
   const ops = [...new Set(changes.map((change) => `${Object(change).op}`))].slice(0, FLAGS_IN_EVENTS);

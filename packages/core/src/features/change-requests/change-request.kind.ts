@@ -8,7 +8,7 @@ export function toSummary({ v: _v, changes: _changes, hash: _hash, contents: _co
   return summary satisfies RequestSummary;
 }
 
-/** What a request is about does not change. */
+/** These members never change, so a difference does not show them. */
 const UNCHANGED = ['projects', 'flags', 'flagCount', 'environments', 'author', 'ops'];
 
 function requestParts(event: RequestEvent): readonly ChangedPart[] {

@@ -72,7 +72,7 @@ export function readTimes(
   return { at: toTimestamp(at), notAfter: new Date(end).toISOString(), expiresAt: null };
 }
 
-/** Throws `invalid_input` for times that are too far ahead, and for those at which the request would have ended. */
+/** Throws `invalid_input` for a time that is too far ahead, and for an end that has passed. */
 export function assertAhead({ at, notAfter, expiresAt }: RequestTimes, now: Date): void {
   const isBeyond = (time: string | null, limit: number) => time !== null && Date.parse(time) > now.getTime() + limit;
   if (isBeyond(at, LIMITS.requestAhead)) throw invalid('/at', 'must be at most a year ahead');

@@ -32,7 +32,7 @@ export interface StoredApproval {
 
 /** What a decided set does in protected environments. */
 export interface GatedEffect {
-  /** SHA-256 of it, in base64url. Equal for equal effects. */
+  /** The SHA-256 of the effect, in base64url. */
   readonly effect: string;
   /** The approval that it needs; null if it needs none. */
   readonly approval: NeededApproval | null;
@@ -126,16 +126,16 @@ export interface RequestState extends RequestSummary {
   /** The version of the form of the changes. */
   readonly v: 1;
   readonly changes: readonly unknown[];
-  /** Of the changes, the times and the options, for a repeated id. */
+  /** The hash of the changes, the times and the options. A call with a repeated id is compared with it. */
   readonly hash: string;
   /** With `ifUnchanged`: the hash of the content of every touched document, by `kind id`. */
   readonly contents?: Readonly<Record<string, string>>;
 }
 
-/** Flags that an event names, and operations. */
+/** The most flags, and the most operations, that an event names. */
 export const FLAGS_IN_EVENTS = 10;
 
-/** What every event of a request tells. It never tells the inputs of the changes, nor the ids of people. */
+/** The data of every event of a request. Events do not contain the inputs of changes and the ids of people. */
 interface Told<State extends ChangeRequestStatus> {
   readonly id: string;
   readonly state: State;

@@ -55,7 +55,7 @@ export async function createChangeRequest(
   const isRepeated = input.id !== undefined && (await engine.read(requestDocuments, given.id)) !== undefined;
   const planned = isRepeated ? undefined : await planRequest(engine, given, set);
   const change: PreparedChange = {
-    // New requests of a process have the same key, so that each counts those before it.
+    // New requests of a process share a key, so that each one counts the requests before it.
     subject: { kind: KIND, id: '' },
     op: 'createChangeRequest',
     async decide(unit, by) {
@@ -96,7 +96,7 @@ function readRequest({ now }: ChangeEngine, input: NewChangeRequest): GivenReque
     input.id === undefined ? timeOrderedId({ msecs: Math.max(0, created.getTime()) }) : readChangeSetId(input.id);
   const changes = copyChanges(input.changes);
   const { at, notAfter } = times;
-  // A default end is another one at each call.
+  // The default end depends on the time of the call, so the hash of a repeated id leaves it out.
   const hash = hashOf([changes, at, notAfter, expiresAt ?? null, ifUnchanged, replaces ?? null]);
   return { id, ...times, changes, ifUnchanged, reason, createdAt: created.toISOString(), hash };
 }
@@ -128,7 +128,7 @@ interface PlannedRequest {
 }
 
 /**
- * Plans the changes as `plan` does, so that they are refused now if they would be refused now. Who sets a time needs the
+ * Validates and plans the changes immediately: invalid ones are refused now. A person who sets a time needs the
  * permissions for the changes.
  */
 async function planRequest(
@@ -182,8 +182,8 @@ export function prepareRequested<E extends SharedEngine>(
 }
 
 /**
- * As {@link prepareRequested}, also where nothing is applied at a time: the process that made the request has accepted its
- * rollouts.
+ * Like {@link prepareRequested}, but also in a process without `due`: the process that made the request has checked
+ * that its rollouts will run.
  */
 export function prepareAccepted(
   engine: SharedEngine,
@@ -269,15 +269,18 @@ export async function getChangeRequest(
   return toRequest(found, now, effect);
 }
 
-/** For errors of changes. Returns null for a refusal: errors of the storage or the host say nothing about the changes. */
+/**
+ * Returns null if the changes were refused. Throws other errors again: a failure of the storage or the host says
+ * nothing about the changes.
+ */
 export function whenRefused(error: unknown): null {
   if (refusalOf(error)) return null;
   throw error;
 }
 
 /**
- * Returns what a request would do now. Rejects if its changes would be refused. Nobody's permission is asked: a reader need
- * not be permitted to apply it.
+ * Returns what a request would do now. Rejects if its changes would be refused. Does not check permissions, because a
+ * reader need not be permitted to apply it.
  */
 export async function describeRequest(engine: SharedEngine, request: RequestState): Promise<GatedEffect> {
   const prepared = await prepareAccepted(engine, request);
@@ -321,7 +324,7 @@ export function toListed(
   now: Date,
 ): ListedChangeRequest {
   const state = rules.stateAt(summary, now);
-  // Time has ended it, and nobody has recorded it yet.
+  // The request has expired, but no process has recorded that yet.
   const endedAt = state === 'expired' ? (summary.notAfter ?? summary.expiresAt) : summary.endedAt;
   return { ...summary, state, endedAt, approvals: approvalsOf(summary.approvals, effect), revision };
 }
@@ -349,7 +352,7 @@ async function* select(
   { state, project, flag }: ChangeRequestQuery,
   { after, canRead }: { readonly after: string | undefined; readonly canRead: CanReadRequest | undefined },
 ): AsyncGenerator<ListedChangeRequest> {
-  // One whose time has passed may still be among the open ones.
+  // An expired request is listed among the open ones until a process records its end.
   const parent = state === undefined || state === 'expired' ? undefined : isOpen(state) ? OPEN : ENDED;
   const stored = engine.memory.statesOf(flagDocuments);
   const now = engine.now();

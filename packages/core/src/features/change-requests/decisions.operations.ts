@@ -61,7 +61,7 @@ interface Decision {
   /** Undefined: there is nothing to do. */
   readonly decide: (request: RequestState, actor: ChangeAuthor) => rules.Decided | undefined;
   readonly context: ApplyContext | undefined;
-  /** The context of the set, of a call that can be repeated by its id. Default: that of the call. */
+  /** The context of the change set, if the call can be repeated by its id. Default: the context of the call. */
   readonly set?: UnattributedContext;
   /** What the request would do now. */
   readonly found?: GatedEffect;
@@ -164,7 +164,7 @@ interface Later {
   readonly set: UnattributedContext;
 }
 
-/** Sets the time of a request. Who sets it needs the permissions for the changes. */
+/** Sets the time of a request. The person who sets it needs the permissions for the changes. */
 async function applyAt(
   engine: ChangeEngine,
   request: RequestState,

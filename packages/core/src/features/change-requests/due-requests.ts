@@ -31,7 +31,7 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** Milliseconds that one run waits for answers of the host, before it passes over the requests that lack one. */
 const PATIENCE = 100;
-/** The host is asked so often about a request that changes meanwhile. */
+/** How often the host is asked about one request, if the request changes while the host answers. */
 const QUESTIONS = 3;
 /** Documents that one commit deletes. */
 const PRUNED_AT_ONCE = 100;
@@ -43,11 +43,14 @@ interface SourceOptions {
   /** Called after the construction: the engine contains its sources. */
   readonly engineOf: () => SharedEngine;
   readonly authorize: AuthorizeDue | undefined;
-  /** The actor of what nobody asked for: the failure and the expiry of a request. */
+  /** The actor of events without a caller: a request fails or expires. */
   readonly actor: string;
 }
 
-/** `waits`: it stays open. `stop`: the storage failed, so the rest waits. */
+/**
+ * `gone`: it had ended before. `waits`: it stays open. `stop`: the storage failed, so the other requests wait for the
+ * next poll.
+ */
 type Outcome = 'ended' | 'gone' | 'waits' | 'stop';
 
 /**
@@ -61,15 +64,21 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   /** When the last look began, in milliseconds since 1970. */
   private lookedAt = Number.NEGATIVE_INFINITY;
   private prunesAt = Number.NEGATIVE_INFINITY;
-  /** Requests that were made or changed here since the last look began: the list may lack them. */
+  /**
+   * When requests are due that this process has written since the last look began: the list may lack them. Undefined:
+   * never.
+   */
   private expected = new Map<string, number | undefined>();
   /** Requests that are being applied, which may wait for the host. */
   private readonly applying = new Set<string>();
-  /** What was known when a request lacked approvals, by its id. */
+  /**
+   * The state at which a request lacked approvals, by its id: the position of the replica, and the revision of the
+   * request.
+   */
   private readonly lacking = new Map<string, string>();
   /** Requests whose error was reported, so that it is reported once. */
   private readonly reported = new Set<string>();
-  /** Requests that touch one document follow each other. */
+  /** Applies requests that touch the same document one after the other. */
   private readonly inOrder = createKeyedMutex();
 
   constructor(private readonly options: SourceOptions) {}
@@ -100,7 +109,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     return { pending: this.times.size, overdue };
   }
 
-  /** Applies what is due in the order of time, then of id, and ends what time has ended. */
+  /** Applies due requests by time, then by id, and ends expired ones. */
   async run(now: number): Promise<readonly ListedChangeRequest[]> {
     const due = (await this.look(now)).filter((one) => dueAt(one) <= now);
     // A request that lacks approvals is planned again when this position has moved.
@@ -118,15 +127,15 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
       tasks.push(task);
       if ((await (this.options.authorize ? Promise.race([task, patience]) : task)) === 'stop') break;
     }
-    // Without a timer nobody comes back to them.
+    // Without a timer, no later poll would see their results.
     if (this.engine.due.mode !== true) await Promise.all(tasks);
     await this.prune(now).catch(this.engine.onError);
     return this.listEnded(ended);
   }
 
   /**
-   * Leaves a storage alone that fails, or cannot be written: the replica's poll reports the former, and readers see what
-   * time has ended anyway.
+   * Ignores errors of the storage: the poll of the replica reports them, and readers see expired requests as such
+   * without a write.
    */
   async tidy(now: number): Promise<void> {
     if (now < this.lookedAt + MINUTE) return;
@@ -204,7 +213,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     return [...new Set([...prepared, ...events].map(({ subject }) => nameOf(subject)))];
   }
 
-  /** Applies a request, or writes why not. Rejects if it stays open. */
+  /** Applies a request, or records why it failed. Rejects if the request stays open. */
   private async applyOrEnd(found: Versioned<RequestState>): Promise<Outcome> {
     const { id } = found.state;
     try {
@@ -246,7 +255,10 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     });
   }
 
-  /** Asks the host before any document is locked. Returns the revisions of the documents that it was asked about. */
+  /**
+   * Asks the host before any document is locked: a slow answer must not block other changes. Returns the revisions that
+   * the host was asked about.
+   */
   private async ask(
     request: RequestState,
     authorize: AuthorizeDue,
@@ -308,12 +320,12 @@ async function assertSame(unit: ChangeSetUnit, documents: readonly DocumentCheck
   }
 }
 
-/** Who sets the time of a request applies it. */
+/** Returns the person in whose name a request is applied: the one who set its time. */
 function applierOf({ appliedBy, author }: RequestState) {
   return appliedBy ?? author;
 }
 
-/** Returns when a request is due, or when time ends it, in milliseconds since 1970. */
+/** Returns when a request is due or expires, in milliseconds since 1970. */
 function dueAt(request: RequestSummary): number {
   return request.at === null ? rules.endsAt(request) : Date.parse(request.at);
 }
@@ -322,7 +334,10 @@ function byTime(one: RequestSummary, other: RequestSummary): number {
   return dueAt(one) - dueAt(other) || compareCodePoints(one.id, other.id);
 }
 
-/** Another process may have other options, and apply the request: this one leaves it as it is, and reports why, once. */
+/**
+ * Whether a refusal depends on the options of this process. Another process may still apply the request, so this one
+ * only reports the refusal.
+ */
 function isOfThisNode({ code }: Refusal): boolean {
   return code === 'environment_not_found';
 }

@@ -15,7 +15,7 @@ import { POLICY_KEY } from './policy.operations.js';
 
 /** Refreshes until the replica has every visible event. A storage may hold events back for a moment. */
 const REFRESHES = 5;
-/** Events beyond the replica that one read looks through. */
+/** The most events beyond the position of the replica that one read returns. */
 const BEYOND = 100;
 
 interface GateOptions {
@@ -126,7 +126,7 @@ function approvalOf({ policy, lowered, guarded }: GuardedChange): NeededApproval
   return { required: Math.max(...counts), environments: [...environments].sort(compareCodePoints) };
 }
 
-/** Returns the SHA-256 of what a change does in protected environments. Without effects, it is that of an empty list. */
+/** Returns the SHA-256 of the effects of a change in protected environments: that of an empty list if it has none. */
 function digestOf(replica: GateOptions['replica'], change: GuardedChange | undefined): Promise<string> {
   if (!change) return digestEffects(replica, [], []);
   const { next, lowered, states, steps, effects } = change;
@@ -140,7 +140,7 @@ function isSamePlace(one: FlagPlace, other: FlagPlace): boolean {
   return one.flag === other.flag && one.project === other.project && one.environment === other.environment;
 }
 
-/** A step that needs approval, whatever clients see of it now. */
+/** A step of a rollout that needs approval, even if clients see no difference now. */
 interface ApprovedStep extends FlagPlace {
   readonly strategy: string;
   /** The index of the step that the set reaches. */

@@ -8,7 +8,7 @@ export interface EnvironmentApproval {
 
 /** The environments whose changes need approval. */
 export interface ApprovalPolicy {
-  /** By name. Whether the options of this node know the environment does not matter. */
+  /** By the name of the environment, also for environments that the options of this node lack. */
   readonly environments: Readonly<Record<string, EnvironmentApproval>>;
 }
 
@@ -42,7 +42,7 @@ export function protectedBy({ environments }: ApprovalPolicy): readonly string[]
   return Object.keys(environments);
 }
 
-/** Returns the environments that a new policy protects less, with the approvals that they lose. */
+/** Returns the environments that a new policy protects less, with the approvals that they needed before. */
 export function loweredBy(before: ApprovalPolicy, after: ApprovalPolicy): ApprovalPolicy['environments'] {
   const lowered = Object.entries(before.environments).filter(([name, { required }]) => {
     const kept = Object.hasOwn(after.environments, name) ? after.environments[name] : undefined;

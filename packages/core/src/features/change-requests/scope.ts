@@ -55,7 +55,7 @@ export async function scopeOf(
     addDocument(document);
     for (const { environment } of document.events) if (environment !== null) environments.add(environment);
   }
-  // What is about no project is about the instance: not everybody may read it.
+  // A request about no project is about the instance: its readers need permissions there.
   if (projects.size === 0) projects.add(null);
   return {
     projects: [...projects].sort((one, other) => compareCodePoints(one ?? '', other ?? '')),
@@ -91,7 +91,10 @@ async function hashOfStored(unit: ChangeSetUnit, key: DocumentKey): Promise<stri
   return hashOf(state && key.kind === flagDocuments.kind ? withoutProgress(state as FlagState) : state);
 }
 
-/** Returns a flag without what the steps of its rollouts change: a request does not wait for a rollout to end. */
+/**
+ * Returns a flag without the members that rollouts change: a step of a rollout must not make a request with
+ * `ifUnchanged` fail.
+ */
 function withoutProgress(flag: FlagState): unknown {
   const environments = flag.environments.map(({ rollouts = {}, strategies, ...environment }) => ({
     ...environment,

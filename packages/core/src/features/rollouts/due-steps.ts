@@ -16,15 +16,17 @@ import { createPool } from './pool.js';
 import { byTime, type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';
 import type { EndedRollout, Rollout, RolloutGuard } from './rollout.types.js';
 
-/** Questions to the guard at the same time, and commits. A hanging guard keeps one place. */
+/** The most questions to the guard, and the most commits, at the same time. A guard that hangs keeps one place. */
 const AT_ONCE = 16;
-/** A step whose flag changes while the host is asked is asked about so often. */
+/** How often the host is asked about one step, if its flag changes while the host answers. */
 const ATTEMPTS = 3;
 
 interface DueStepsOptions {
   readonly guard: RolloutGuard | undefined;
   readonly authorize: AuthorizeDue | undefined;
-  /** The actor of what nobody asked for: an end, a pause after a refusal, and the guard's rollback. */
+  /**
+   * The actor of events without a caller: the end of a rollout, a pause after a refusal, and a rollback by the guard.
+   */
   readonly actor: string;
 }
 
@@ -50,9 +52,12 @@ export class DueSteps implements DueSource<ChangedRollout> {
   private readonly guards: RolloutGuards | undefined;
   private readonly askInTurn = createPool(AT_ONCE);
   private readonly commitInTurn = createPool(AT_ONCE);
-  /** What is under way, by key: a guard may take ten seconds. */
+  /** Rollouts that wait for an answer or a commit, by key: a guard may take ten seconds. */
   private readonly underWay = new Map<string, Promise<ChangedRollout | undefined>>();
-  /** Steps that were due and are left for a later poll, by key: the guard holds them, or they were not possible. */
+  /**
+   * When steps were due that this process has not taken, by key: the guard held them, or they failed. The next poll
+   * tries them again.
+   */
   private left = new Map<string, number>();
   /** Rollouts whose error was reported, so that it is reported once. */
   private readonly reported = new Set<string>();
@@ -83,7 +88,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
       if (guarded && !this.guards) unguarded += 1;
       if (state !== 'running') continue;
       pending += 1;
-      // What the guard holds back is not late.
+      // A step that the guard holds back is not overdue.
       if (this.isPending(known) && known.nextAt < now - OVERDUE && !(this.guards && this.left.has(known.key)))
         overdue += 1;
     }
@@ -151,7 +156,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
   private async takeStep({ key, rollout }: KnownRollout, isOver: () => boolean): Promise<ChangedRollout | undefined> {
     const { ref, author, steps, step } = rollout;
     const decide: Decide = (flag, at) => rules.takeDueStep(flag, ref, { seen: rollout, at });
-    // The end changes nothing for clients, so nobody is asked.
+    // The end changes nothing for clients, so neither the host nor the token of the author is checked.
     if (step === steps.length - 1) return this.commit(ref, { decide });
     const context = actorOf(author);
     const change = { decide, context, check: this.checkOf(author) };
@@ -163,7 +168,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
           return await this.commit(ref, { ...change, ifRevision });
         } catch (error) {
           if (!isFlagsError(error) || error.code !== 'revision_mismatch') throw error;
-          // The flag has changed since the host was asked. At last the next poll asks.
+          // The flag has changed since the host was asked. After the last attempt, the next poll asks again.
           if (attempt < ATTEMPTS) continue;
           this.guards?.forget(key);
           return undefined;
@@ -172,7 +177,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
     } catch (error) {
       const failure = refusalOf(error);
       if (!failure) throw error;
-      // Resumed, it takes the step as soon as the guard agrees.
+      // After a resume, the guard is asked at once.
       this.guards?.forget(key);
       return this.commit(ref, { decide: (flag) => rules.pauseRefused(flag, ref, { seen: rollout, failure }) });
     }
@@ -183,8 +188,8 @@ export class DueSteps implements DueSource<ChangedRollout> {
   }
 
   /**
-   * Asks the host before the commit: other changes would wait for its answer otherwise. Resolves to the revision of the flag
-   * that it was asked about; undefined if there is no such option.
+   * Asks the host before the commit: otherwise other changes would wait for its answer. Resolves to the revision of the
+   * flag that the host was asked about; undefined without `due.authorize`.
    */
   private async askAuthorized(
     ref: StrategyRef,
@@ -203,7 +208,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
     return (await unit.stored(prepared.subject))?.revision;
   }
 
-  /** Asks neither for the author's token nor `due.authorize`. */
+  /** Checks neither the author's token nor `due.authorize`: a rollback must not depend on the author. */
   private rollBack({ rollout }: KnownRollout): Promise<ChangedRollout | undefined> {
     const { ref } = rollout;
     const reason = `The guard rolled back the rollout of the strategy ${ref.strategy} of ${ref.flag} in ${ref.environment}.`;

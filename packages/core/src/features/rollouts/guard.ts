@@ -3,7 +3,7 @@ import { askHost } from '../../kernel/due/host.js';
 import type { KnownRollout } from './rolling-flags.js';
 import type { GuardAnswer, RolloutGuard } from './rollout.types.js';
 
-/** Milliseconds between two questions about one rollout. */
+/** Milliseconds between two questions about one rollout whose hold is not over. */
 const INTERVAL = 60_000;
 
 /** Asks the guard of this process: before each step, and every minute of a hold. */
@@ -23,7 +23,7 @@ export class RolloutGuards {
     for (const key of this.askedAt.keys()) if (!keys.has(key)) this.forget(key);
   }
 
-  /** Lets the next look ask again, because nothing came of the answer. */
+  /** Makes the next poll ask again, because the answer had no effect. */
   forget(key: string): void {
     this.askedAt.delete(key);
     this.failed.delete(key);

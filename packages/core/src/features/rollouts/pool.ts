@@ -1,4 +1,4 @@
-/** Runs work, some at a time. The rest waits in the order of the calls. */
+/** Runs a limited number of calls at the same time. Later calls wait in their order. */
 export type Pool = <T>(work: () => Promise<T> | T) => Promise<T>;
 
 export function createPool(size: number): Pool {

@@ -19,7 +19,7 @@ export interface KnownRollout {
 }
 
 /**
- * The rollouts of the flags in memory. The replica tells which flags have changed, so that a look at 100,000 flags reads
+ * The rollouts of all flags, from memory. The replica reports changed flags, so a poll over 100,000 flags reads only
  * those that roll out.
  */
 export class RollingFlags {
@@ -29,7 +29,9 @@ export class RollingFlags {
     for (const name of flags.keys()) this.update(name);
   }
 
-  /** Takes over changed documents. Returns the earliest time that a changed flag brings, in milliseconds since 1970. */
+  /**
+   * Updates the rollouts of changed flags. Returns the earliest time of their next steps, in milliseconds since 1970.
+   */
   follow(changed: readonly DocumentKey[]): number {
     let next = Number.POSITIVE_INFINITY;
     for (const { kind, id } of changed) if (kind === flagDocuments.kind) next = Math.min(next, this.update(id));
@@ -41,7 +43,7 @@ export class RollingFlags {
     for (const known of this.byFlag.values()) yield* known;
   }
 
-  /** Counts the rollouts, with the flags that a change set has written so far. */
+  /** Counts all rollouts, including those that a change set has written so far. */
   countWith(written: ReadonlyMap<string, FlagState | undefined>): number {
     let count = 0;
     for (const [flag, known] of this.byFlag) if (!written.has(flag)) count += known.length;
@@ -59,7 +61,7 @@ export class RollingFlags {
 }
 
 function toKnown(flag: FlagState, location: StrategyLocation): KnownRollout {
-  // The guard of the host gets parts of it.
+  // Frozen, because the guard of the host gets parts of it.
   const rollout = deepFreeze(toRollout(flag, location) as Rollout);
   const nextAt = rollout.nextAt === null ? Number.POSITIVE_INFINITY : Date.parse(rollout.nextAt);
   return { key: keyOf(rollout.ref), rollout, nextAt };

@@ -54,7 +54,10 @@ function toStep({ percentage, hold = 0 }: NewRollout['steps'][number]): RolloutS
   return { percentage, hold };
 }
 
-/** Counts in memory: processes may exceed the limit together. */
+/**
+ * Throws `invalid_input` beyond the limit of rollouts. Each process counts by itself, so several may exceed the limit
+ * together.
+ */
 function assertRoom({ rolling }: RolloutEngine, unit: UnitOfWork): void {
   if (rolling.countWith(unit.written(flagDocuments)) < LIMITS.activeRollouts) return;
   const message = `would be one too many: at most ${LIMITS.activeRollouts} strategies may roll out. Stop some`;

@@ -4,25 +4,27 @@ import { type ErrorCode, isFlagsError, type Refusal } from '../../errors.js';
 /** Milliseconds that a function of the host may take. */
 const PATIENCE = 10_000;
 
-/** Errors of this node or its storage. They say nothing about what is due, so that is tried again. */
+/** Errors of this node or its storage. The same call may succeed later, so the next poll tries again. */
 const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(['storage_busy', 'storage_unavailable', 'outcome_unknown', 'too_much_contention'] as const),
   ...(['storage_unsupported', 'closed'] as const),
 ]);
 
-/** Whether an error is no refusal: it came from this node, its storage, or the host, so that the same may work later. */
+/**
+ * Whether an error came from this node, its storage or the host, and is not a refusal: the same call may succeed later.
+ */
 export function isTransient(error: unknown): boolean {
   return !isFlagsError(error) || TRANSIENT.has(error.code);
 }
 
-/** Returns the refusal that an error is; undefined for a transient error. */
+/** Converts an error to a refusal. Undefined for a transient error: then try again. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (!isFlagsError(error) || isTransient(error)) return undefined;
   const { code, message, details } = error;
   return { code, message, details: details.slice(0, 10) };
 }
 
-/** Whether an error says that the storage failed, so that the rest waits for the next poll. */
+/** Whether the storage failed. Other items then wait for the next poll. */
 export function isStorageError(error: unknown): boolean {
   return isFlagsError(error) && error.code !== 'too_much_contention';
 }
@@ -30,7 +32,7 @@ export function isStorageError(error: unknown): boolean {
 interface Question {
   /** The option that is asked. */
   readonly name: string;
-  /** What happens after an error. */
+  /** Says what happens after an error, for its message. */
   readonly later: string;
 }
 

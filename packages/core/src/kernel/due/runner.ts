@@ -4,13 +4,16 @@ import type { DueCounts, DueSource } from './source.js';
 
 /** Milliseconds between two looks at what is due. */
 const POLL = 5_000;
-/** What is due for longer is overdue: two polls have not done it. */
+/** An item that is due for longer is overdue: two polls have not done it. */
 export const OVERDUE = 2 * POLL;
 
 /** Whether this process does what is due. `elsewhere`: another one does, or the host calls `runDue`. */
 export type DueMode = boolean | 'elsewhere';
 
-/** Throws `due_disabled` unless somebody applies what is due: otherwise a time would be accepted that nobody serves. */
+/**
+ * Throws `due_disabled` if no process applies what is due: otherwise the engine would accept a time that never takes
+ * effect.
+ */
 export function assertDueRuns({ due }: { readonly due: { readonly mode: DueMode } }): void {
   if (due.mode !== false) return;
   const message =
@@ -21,7 +24,7 @@ export function assertDueRuns({ due }: { readonly due: { readonly mode: DueMode 
 
 interface DueRunnerOptions {
   readonly mode: DueMode;
-  /** Whether the engine polls at all: one of the command line does not. */
+  /** Whether the engine polls. The engine of a command line does not. */
   readonly polls: boolean;
   readonly now: () => Date;
   readonly lifetime: Lifetime;
@@ -29,8 +32,8 @@ interface DueRunnerOptions {
 }
 
 /**
- * Does what is due. It asks each source at every poll, and has one timer: for the next poll, or for what is due before it. No
- * source waits for another one.
+ * Runs each source at every poll, and earlier when a source has something due before the next poll. One timer serves
+ * all sources, and no source waits for another one.
  */
 export class DueRunner {
   readonly mode: DueMode;
@@ -38,7 +41,7 @@ export class DueRunner {
   /** When the timer fires, by the engine's clock. */
   private wakesAt = Number.NEGATIVE_INFINITY;
   private isClosed = false;
-  /** What failed at the last poll, so that a failure is reported once. */
+  /** Tasks that failed at the last poll. A series of failures is reported once. */
   private readonly failing = new Set<string>();
   private readonly latest = new Map<DueSource, Promise<unknown>>();
   private readonly underWay = new Set<DueSource>();
@@ -50,7 +53,7 @@ export class DueRunner {
     this.mode = options.mode;
   }
 
-  /** Starts the timer, unless it would do nothing. */
+  /** Starts the timer, if this process runs or tidies something. */
   start(): void {
     const tidies = this.options.polls && this.sources.some(({ tidy }) => tidy !== undefined);
     if (this.mode === true || tidies) this.wakeAfter(0);
@@ -70,7 +73,7 @@ export class DueRunner {
     });
   }
 
-  /** Undefined if nothing is done for this process: it accepts no times. */
+  /** Sums the counts of the sources. Undefined if this process accepts no times. */
   counts(): Required<DueCounts> | undefined {
     if (this.mode === false) return undefined;
     const all = this.sources.map((source) => source.counts(this.now()));
@@ -114,7 +117,8 @@ export class DueRunner {
     const done = await work.catch(() => undefined);
     this.underWay.delete(source);
     const next = source.nextAt();
-    // What the run has left undone, and what has just become due: only the poll tries the former again.
+    // A run may leave items undone, for the next poll. The timer fires earlier only for items that have become due
+    // since.
     if (next > began || (done && done.length > 0)) this.wakeBy(next);
   }
 
@@ -130,7 +134,7 @@ export class DueRunner {
     }
   }
 
-  /** One run of a source after the other: two would decide the same. */
+  /** Runs a source one call after the other: two calls at once would decide about the same items. */
   private run(source: DueSource): Promise<readonly unknown[]> {
     if (source.isConcurrent) return source.run(this.now());
     const run = (this.latest.get(source) ?? Promise.resolve()).then(() => source.run(this.now()));

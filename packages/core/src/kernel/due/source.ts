@@ -1,14 +1,20 @@
-/** Something that becomes due by time. The runner knows no more of it. */
+/** Items that become due at a time, such as change requests. The runner knows nothing else of them. */
 export interface DueSource<Item = unknown> {
   /** For reports of errors: 'change requests', 'rollouts'. */
   readonly name: string;
-  /** `run` may be called while an earlier call has not ended: it leaves out what that one is still doing. Default: not. */
+  /**
+   * Whether `run` may be called while an earlier call has not ended. It then leaves out the items of that call.
+   * Default: false.
+   */
   readonly isConcurrent?: boolean;
-  /** When something is due next, in milliseconds since 1970; Infinity if nothing is known to be. Read after each run. */
+  /** When the next item is due, in milliseconds since 1970; Infinity if none is known. Read after each run. */
   nextAt(): number;
   /** Does what is due. Rejects if the storage fails: the rest waits for the next poll. */
   run(now: number): Promise<readonly Item[]>;
-  /** Ends what time has ended, and deletes what ended long ago: on every engine that polls, also one that runs nothing. */
+  /**
+   * Ends expired items, and deletes items that ended long ago. Called in every engine that polls, even if it runs
+   * nothing.
+   */
   tidy?(now: number): Promise<void>;
   counts(now: number): DueCounts;
 }
@@ -18,6 +24,6 @@ export interface DueCounts {
   readonly pending: number;
   /** Those that have been due for more than two polls. */
   readonly overdue: number;
-  /** Those that wait for another process, because this one may not decide about them. Absent: none. */
+  /** Items about which only another process can decide. Absent: none. */
   readonly unguarded?: number;
 }

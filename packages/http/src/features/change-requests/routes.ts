@@ -57,7 +57,10 @@ async function findReadable(
   return found;
 }
 
-/** Such a request is shown, as change sets are, to those who may read the event log. */
+/**
+ * Whether a change adds, changes or removes members. Such a request is shown only to callers who may read the event
+ * log, like its change set.
+ */
 function isAboutMembers({ op, ...change }: ChangeRequest['changes'][number]): boolean {
   return writtenBy(op) === 'members' || ('input' in change && hasMembers(change.input));
 }
@@ -65,7 +68,10 @@ function isAboutMembers({ op, ...change }: ChangeRequest['changes'][number]): bo
 /** The refusals of the changes of a request. */
 const REFUSALS: readonly ErrorCode[] = [...CHANGE_ERRORS, ...UNDO_ERRORS, 'undo_conflict'];
 
-/** The default project stays protected, and only a flag itself makes a cycle: such changes cannot even be requested. */
+/**
+ * Refusals that a later application can have. A request with the deletion of the default project or with a cycle is
+ * refused when it is made.
+ */
 const LATER_REFUSALS = REFUSALS.filter((code) => code !== 'project_protected' && code !== 'dependency_cycle');
 
 interface Decision {
@@ -167,7 +173,8 @@ export const changeRequestRoutes: readonly Route[] = [
       const id = idOf(sent.id, request.context.id);
       const options = withoutUndefined({ at, notAfter, ifUnchanged, expiresAt, replaces, reason, id });
       const created = await asking.flags.changeRequests.create(changes, options);
-      // A repeated id returns the earlier request, whose flags may be in other projects by now.
+      // With a repeated id, the engine returns the earlier request. Its flags may be in other projects now, so the
+      // permissions are checked again.
       for (const project of projectsOf(request.flags, created)) await asking.ask('createChangeRequest', project);
       return revised(created, requestToWire);
     },

@@ -129,7 +129,7 @@ function authorToWire({ name, token, person }: ListedChangeRequest['author']) {
   return { name, tokenId: token?.id ?? null, tokenType: token?.kind ?? null, person: (token && person?.name) ?? null };
 }
 
-/** The ids of people are for comparisons only. */
+/** Leaves out the ids of people: they serve comparisons only. */
 function toWire<Request extends ListedChangeRequest>(request: Request) {
   const { projects: _projects, revision: _revision, author: by, appliedBy, approvals, ...shown } = request;
   return {

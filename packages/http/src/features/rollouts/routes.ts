@@ -8,7 +8,7 @@ import { ROLLOUT, ROLLOUTS } from '../../routes/paths.js';
 import { boolean } from '../../wire/schema.js';
 import { endedRolloutSchema, rolloutSchema, rolloutToWire as toWire } from './wire.js';
 
-/** An archived flag has no rollout, and what neither starts nor hurries one needs no approval. */
+/** An archived flag has no rollout. Only a start and an early step need approval. */
 const NEVER: readonly ErrorCode[] = ['flag_archived', 'approval_required'];
 
 /** Percentages that change in steps. */

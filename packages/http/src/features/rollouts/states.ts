@@ -39,7 +39,7 @@ const PARTS: readonly (readonly [path: RegExp, toWire: (value: unknown) => unkno
   [/\/rollouts\/[^/]*\/author$/, (author) => ({ name: Object(author).name })],
 ];
 
-/** A part of the author that is no name. */
+/** A path to a part of the author other than the name. */
 const HIDDEN = /\/rollouts\/[^/]*\/author\/(?!name$)/;
 
 /** Returns the differences of a document without the ids of people. */

@@ -15,7 +15,7 @@ interface CopyProps {
   readonly changes: readonly RequestedChange[];
 }
 
-/** Requests an edited copy. One that replaces an open request ends it in the same commit. */
+/** Requests an edited copy. A copy of an open request replaces it: the open one ends in the same commit. */
 export function CopyButton({ request, title, changes }: CopyProps) {
   const isReplaced = isOpen(request.state);
   const isRepeatable = request.state !== 'applied' && plannedOf(changes).changes.length === changes.length;

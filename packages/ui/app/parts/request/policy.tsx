@@ -17,7 +17,7 @@ import { firstTimes, laterText, WayField } from '../review/way-field.js';
 /** Says which environments need approval, and lets admins change it. Absent where neither matters. */
 export function PolicyLine() {
   const policy = loadedPolicy.value;
-  // The form starts with the policy, so there is none before it is known.
+  // The form starts with the present policy, so it needs the policy first.
   if (policy === undefined) return null;
   const { environments, unknownEnvironments = [] } = policy;
   const mayChange = offers('changeApprovalPolicy', currentProject());

@@ -19,7 +19,7 @@ import { CopyButton } from './copy-dialog.js';
 interface ActionsProps {
   readonly request: ListedChangeRequest;
   readonly title: string;
-  /** What the request would do, and its hash: nobody approves without that. Absent in lists. */
+  /** What the request would do, and the hash of it, which an approval needs. Absent in lists. */
   readonly seen?: Seen;
 }
 
@@ -56,7 +56,7 @@ interface ActionProps {
 
 type DialogOf<Props> = Props & { readonly onClose: () => void };
 
-/** Sends a decision. Its refusal does not repeat the id of the request, which the page shows. */
+/** Sends a decision. The message of a refusal leaves out the id of the request, which the page shows already. */
 async function decide<T>(send: () => Promise<T>, done: string): Promise<void> {
   try {
     await send();
@@ -152,12 +152,15 @@ function ApproveButton({ request, title, seen }: ApproveProps) {
   );
 }
 
-/** Repeats what the request would do. It sends the effect that was read first: another one by now is shown, and asked again. */
+/**
+ * Shows what the request would do, and sends that effect with the approval. If the effect has changed since, the dialog
+ * shows the new one and asks again.
+ */
 function ApproveDialog({ request: { id }, title, seen, onClose }: DialogOf<ApproveProps>) {
   const [reason, setReason] = useState('');
   const [effect, setEffect] = useState(seen.effect);
   const [hasChanged, setChanged] = useState(false);
-  // The effect and the shown content are of one read, so nobody approves an effect whose content is not shown yet.
+  // True until the page shows the content of the changed effect: nobody can approve content that is not shown yet.
   const [isReading, setReading] = useState(false);
   useEffect(() => {
     if (!isReading || seen.effect === effect) return;
@@ -205,7 +208,7 @@ function ApproveDialog({ request: { id }, title, seen, onClose }: DialogOf<Appro
 function ApplyButton({ request, title }: ActionProps) {
   const { state, at } = request;
   const isWaiting = state === 'open';
-  // Without its approvals a request can get a time only.
+  // A request that lacks approvals cannot be applied now, but can get a time.
   if (isWaiting && !acceptsTimes.value) return null;
   return (
     <DialogButton

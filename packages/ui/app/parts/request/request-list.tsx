@@ -45,7 +45,7 @@ export function RequestEntry({ request }: RequestProps) {
   );
 }
 
-/** The state of a request, and whether the caller is asked. */
+/** The state of a request, and whether it waits for the caller. */
 export function StateTags({ request }: RequestProps) {
   const isBroken = request.state === 'failed' || request.state === 'expired';
   return (
@@ -57,7 +57,7 @@ export function StateTags({ request }: RequestProps) {
   );
 }
 
-/** Who has made a request, when, and what has come of it. */
+/** Who made a request and when, and who applied it. */
 export function Author({ request: { author, createdAt, appliedBy, state, changeSet } }: RequestProps) {
   const isApplied = state === 'applied' && appliedBy !== null;
   return (

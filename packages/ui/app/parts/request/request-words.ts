@@ -2,7 +2,7 @@ import type { ApprovalPolicy, ListedChangeRequest } from '../../api/types.js';
 import { missingApprovals } from '../../model/change-request.js';
 import { plural, time } from '../../words.js';
 
-/** A start later than this is worth a word. */
+/** A request that was applied later than this says so, in milliseconds. */
 const LATE = 60_000;
 
 /** Says what a request waits for, or what became of it; undefined if its state says everything. */

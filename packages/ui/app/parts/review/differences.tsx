@@ -28,7 +28,7 @@ export function namesFor(states: readonly unknown[] = []): Names {
   };
 }
 
-/** Differences of documents in words: "Gradual rollout 25 % → 50 %". Leaves out what the title above says of a single document. */
+/** Differences of documents in words: "Gradual rollout 25 % → 50 %". Does not repeat the title of a single document. */
 export function Differences({ documents, states, most = Infinity }: DifferencesProps) {
   const names = namesFor(states);
   const isTitled = documents.length === 1 && documents[0]?.kind !== 'project';

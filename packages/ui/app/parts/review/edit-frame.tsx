@@ -12,7 +12,7 @@ interface EditFrameProps<T> {
   readonly subject: string;
   readonly edit: Edit<T>;
   readonly changes: readonly Change[];
-  /** The changes of a request, if they are others. */
+  /** The changes for a request, if they differ from those that are applied now. */
   readonly requested?: readonly Change[] | undefined;
   /** Description of the missing part of the draft. */
   readonly missing: string | undefined;

@@ -10,7 +10,7 @@ import { Flips, OtherUsers } from '../preview/preview-parts.js';
 interface EffectsProps {
   readonly table: ReturnType<typeof effectTable>;
   readonly proposed: Proposed;
-  /** Asks for nothing more: a preview of what has just been applied, or undone, would be refused. */
+  /** Requests no further previews: the service would refuse a preview of changes that were just applied or undone. */
   readonly isFixed: boolean;
 }
 

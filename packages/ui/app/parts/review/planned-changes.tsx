@@ -20,11 +20,11 @@ interface PlannedChangesProps {
   readonly undoes?: string | undefined;
   /** A sentence on the changes. */
   readonly text?: string | undefined;
-  /** Asks for nothing more: a preview of what has just been applied, or undone, would be refused. */
+  /** Requests no further previews: the service would refuse a preview of changes that were just applied or undone. */
   readonly isFixed?: boolean;
 }
 
-/** What clients notice of a plan, as a table. Worth its place for several flags, or in several environments. */
+/** Returns the effects of a plan as a table, if they concern several flags or environments. */
 export function useEffectTable(plan: Plan | undefined) {
   return useMemo(() => {
     const changed = (plan?.documents ?? []).filter(({ kind }) => kind === 'flag').map(({ id }) => id);
@@ -33,7 +33,7 @@ export function useEffectTable(plan: Plan | undefined) {
   }, [plan]);
 }
 
-/** What planned changes do: the author sees it in the review, and whoever approves a request sees the same. */
+/** The effects of planned changes. The author sees them in the review, the approver in the request. */
 export function PlannedChanges({ plan, changes, undoes, text, isFixed = false }: PlannedChangesProps) {
   const { table, isTable } = useEffectTable(plan);
   const documents = plan?.documents ?? [];

@@ -108,7 +108,7 @@ function blockOf({ way, leavesOrder, requested }: Blocked): string | undefined {
   return leavesOrder && requested?.length === 0 ? 'Only the order has changed.' : undefined;
 }
 
-/** Whether a document changes in a way that ends rollouts. The moves of a rollout itself do not. */
+/** Whether the changes of a document end rollouts. Steps, pauses and resumes do not. */
 function canEndRollouts({ kind, events }: Plan['documents'][number]): boolean {
   const isMove = events.some(({ type, data }) => type.startsWith('rollout-') && Object(data).reason !== 'changed');
   return kind === 'flag' && !isMove && events.some(({ type }) => ENDING.test(type));

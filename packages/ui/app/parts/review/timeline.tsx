@@ -47,7 +47,7 @@ interface EntryProps {
 
 function EntryHead({ entry, isGlobal }: EntryProps) {
   const { id, actor, at, events } = entry;
-  // That a request was applied says the link to it.
+  // The link to a request says already that the request was applied.
   const told = events.filter((event) => !(isByRequest(event) && requestFactOf(event)));
   const words = [...new Set(told.map(wordsOf))];
   const summary = words.length > 3 ? `${words.slice(0, 3).join(', ')} and more` : words.join(', ');
@@ -85,12 +85,15 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
   );
 }
 
-/** Tokens are not restored, because their secrets are not stored. The rest has no history, or ends in another way. */
+/**
+ * Whether an undo can take an event back. Tokens cannot be restored, because their secrets are not stored; requests and
+ * policies have no history; rollouts are stopped instead.
+ */
 function isRevertible({ type }: WireEvent): boolean {
   return !/^(api-token|change-request|approval-policy)-|^rollout-(?!started)/.test(type);
 }
 
-/** What an event of a request tells of it. */
+/** The data of an event of a request. */
 type RequestFact = Pick<ListedChangeRequest, 'id' | 'state' | 'flags' | 'environments'> & {
   /** The name of who made the request. */
   readonly author: string;
@@ -101,7 +104,7 @@ function requestFactOf({ type, data }: WireEvent): RequestFact | undefined {
   return type.startsWith('change-request-') ? (data as RequestFact) : undefined;
 }
 
-/** Says what an event did: of a decision on a request, which one. */
+/** Says what an event did. For a decision on a request, says which decision. */
 function wordsOf(event: WireEvent): string {
   const fact = requestFactOf(event);
   if (fact === undefined || event.type === 'change-request-created') return eventType(event.type);

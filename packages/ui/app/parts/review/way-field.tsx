@@ -8,7 +8,7 @@ import { Field } from '../form/field.js';
 import { isTime, TimeInput, ZONE_HINT } from '../form/time-field.js';
 
 interface WayFieldProps {
-  /** The ways that the caller has. None: the caller can do nothing. */
+  /** The ways that the caller may choose. Empty if the caller may do nothing. */
   readonly ways: readonly Way[];
   readonly way: Way | undefined;
   readonly approval: NeededApproval | null;
@@ -58,7 +58,7 @@ function requestText(approval: NeededApproval | null): string {
 interface TimesFieldsProps {
   readonly times: LaterTimes;
   readonly onChange: (times: LaterTimes) => void;
-  /** Whether the request exists already: then it is known whether it is for unchanged documents only. */
+  /** Whether the request exists already: then its `ifUnchanged` cannot be chosen any more. */
   readonly isRequested?: boolean;
 }
 
@@ -109,11 +109,14 @@ export function meaningOf({ at, ifUnchanged }: LaterTimes, needsApproval: boolea
 interface EndedRolloutsProps {
   readonly ended: readonly { readonly flag: string; readonly environment: string }[];
   readonly way: Way | undefined;
-  /** Whether the changes concern strategies or switches: then a request ends what rolls out when it is applied. */
+  /**
+   * Whether the changes concern strategies or switches. A request with such changes ends the rollouts that run when it
+   * is applied.
+   */
   readonly endsRollouts: boolean;
 }
 
-/** Says beforehand that changes end rollouts. */
+/** Warns that the changes end rollouts. */
 export function EndedRollouts({ ended, way, endsRollouts }: EndedRolloutsProps) {
   const isLater = way === 'later' || way === 'request';
   if (ended.length === 0 && !(isLater && endsRollouts)) return null;

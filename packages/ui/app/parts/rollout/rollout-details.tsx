@@ -13,7 +13,7 @@ interface RolloutProps {
 }
 
 interface RolloutDetailsProps extends RolloutProps {
-  /** What names the rollout, where its strategy is not above. */
+  /** The name of the rollout, in places that do not show its strategy. */
   readonly children?: ComponentChildren;
 }
 
