@@ -91,6 +91,7 @@ export { type CanReadRequest, changeRequestNotFound } from './features/change-re
 // Rollouts
 export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
+export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from './flags/flag-members.js';
 export { ROLLOUT_STATES } from './flags/rollout.types.js';
 export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation

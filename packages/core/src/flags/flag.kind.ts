@@ -1,5 +1,5 @@
 import type { FlagRef } from '../base/common.types.js';
-import { isSameJson } from '../base/json.js';
+import { isSameJson, pickPresent } from '../base/json.js';
 import { type Edit, editList } from '../base/parts.js';
 import {
   type ChangedPart,
@@ -23,11 +23,11 @@ import {
   type FlagEvent,
   type FlagHead,
   type FlagState,
-  METADATA,
   rolloutOf,
   rolloutsIn,
   segmentsOf,
 } from './flag.js';
+import { METADATA } from './flag-members.js';
 import { reviveFlag } from './lifecycle.decide.js';
 import { replaceMetadata } from './metadata.decide.js';
 import type { StrategyRollout } from './rollout.types.js';
@@ -122,7 +122,7 @@ function evolveRollouts(
 
 /** Applies only the metadata; the event contains the other members for information. */
 function withMetadata(flag: FlagState, update: FlagHead): FlagState {
-  return { ...flag, ...Object.fromEntries(METADATA.map((member) => [member, update[member]])) };
+  return { ...flag, ...pickPresent(update, METADATA) };
 }
 
 function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {

@@ -1,4 +1,4 @@
-import { type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
+import { type FlagQuery, type Flags, FlagsError, isFlagsError, type PageQuery } from '@flags/core';
 import { searchReadableFlags } from '@flags/core/integration';
 import { inputParameters, isPaged, listReply, parameter } from '../api/query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../api/route.js';
@@ -62,15 +62,15 @@ const featureEnvironmentSchema = objectComponent('FeatureEnvironment', {
   },
 });
 
+const { impressionData: _, labels, owner, ...listedMembers } = flagMembers;
+
 const featureSchema = objectComponent('Feature', {
   name: text,
   project: text,
-  description: flagMembers.description,
-  type: text,
-  stale: boolean,
+  ...listedMembers,
   archived: boolean,
-  labels: flagMembers.labels,
-  owner: flagMembers.owner,
+  labels,
+  owner,
   revision: positiveInteger,
   createdAt: timestamp,
   lastSeenAt: optionalTimestamp,
@@ -102,7 +102,7 @@ const FILTERS: readonly QueryParameter[] = [
     enabledIn: 'Only flags that are on in this environment.',
     namePrefix: 'Only flags whose names start with this text.',
     sort: 'Sort order; a leading `-` means descending. Default: by name, which also orders equal flags.',
-  }),
+  } satisfies Record<Exclude<keyof FlagQuery, keyof PageQuery | 'project' | 'label'>, string>),
   TAG_PARAMETER,
 ];
 
