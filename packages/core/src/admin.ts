@@ -6,6 +6,7 @@
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { printable, UNPRINTABLE } from './base/printable.js';
+export { type OperandKind, operandOf, operatorOf, takesValues } from './evaluation/operators.js';
 export { noEffectInConstraint, ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
 export {
   defaultEnvironment,
@@ -40,8 +41,7 @@ export {
   HASHING,
   itemsOf,
   listOf,
-  OPERATORS,
+  OPERATOR_WORDS,
   strategyName,
   strategyTitle,
-  takesValues,
 } from './words/describe-strategy.js';

@@ -32,14 +32,8 @@ export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './de
 // Errors
 export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
-export {
-  CONSTRAINT_OPERATORS,
-  type Constraint,
-  type ConstraintOperator,
-  PAYLOAD_TYPES,
-  type Payload,
-  type StrategyParameters,
-} from './evaluation/definitions.types.js';
+export { type Constraint, PAYLOAD_TYPES, type Payload, type StrategyParameters } from './evaluation/definitions.types.js';
+export { CONSTRAINT_OPERATORS, type ConstraintOperator } from './evaluation/operators.js';
 export type {
   ConfigurationChange,
   ContextualFlags,

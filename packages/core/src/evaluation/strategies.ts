@@ -5,6 +5,7 @@
 
 import { toNumber, toOptionalText } from './convert.js';
 import type { ParameterValue } from './definitions.types.js';
+import { operatorOf } from './operators.js';
 
 /** A parameter of a strategy, for forms. */
 export interface StrategyParameter {
@@ -183,16 +184,14 @@ function misspeltStickiness(stickiness: unknown): readonly string[] {
   return meant === undefined ? [] : [`stickiness ${stickiness} instead of ${meant}`];
 }
 
-/** Operators that heed `caseInsensitive`. */
-const IGNORES_CASE = /^(?:STR_|REGEX$)/;
-
 /** Says what of a constraint has no effect, or another one than it seems to have. */
 export function noEffectInConstraint({ contextName, operator, caseInsensitive }: ReadConstraint): readonly string[] {
   if (typeof operator !== 'string') return [];
-  const isOther = operator.startsWith('DATE_') && contextName !== 'currentTime';
+  const row = operatorOf(operator);
+  const isOther = row?.operand === 'moment' && contextName !== 'currentTime';
   return [
     ...(isOther ? [`${operator} compares currentTime, not ${contextName}`] : []),
-    ...(caseInsensitive === true && !IGNORES_CASE.test(operator) ? [`${operator} always compares case`] : []),
+    ...(caseInsensitive === true && !row?.canIgnoreCase ? [`${operator} always compares case`] : []),
   ];
 }
 

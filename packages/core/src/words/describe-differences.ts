@@ -11,7 +11,7 @@ import {
   type FindSegmentName,
   itemsOf,
   listOf,
-  OPERATORS,
+  operatorWords,
   SHOWN_VALUES,
   strategyTitle,
 } from './describe-strategy.js';
@@ -191,7 +191,7 @@ const ORDERED = new Set(['strategies', 'constraints', 'variants', 'dependencies'
 function constraintWords(key: string, isWhole: boolean): string {
   const [, field = key, operator = ''] = /^(.*) ([A-Z_]+)( \d+)?$/.exec(key) ?? [];
   const notes = noEffectInConstraint({ contextName: field, operator }).map((note) => ` (${note})`);
-  return isWhole ? field : `${field} ${OPERATORS[operator]?.label ?? operator}${notes.join('')}`;
+  return isWhole ? field : `${field} ${operatorWords(operator)?.label ?? operator}${notes.join('')}`;
 }
 
 /** Describes the value at a JSON Pointer; undefined if it does not exist. */
