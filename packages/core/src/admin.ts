@@ -7,7 +7,13 @@ export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { printable, UNPRINTABLE } from './base/printable.js';
 export { type OperandKind, operandOf, operatorOf, takesValues } from './evaluation/operators.js';
-export { noEffectInConstraint, ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
+export {
+  HASHING,
+  noEffectInConstraint,
+  ownStrategiesOf,
+  STRATEGIES,
+  unknownInStrategy,
+} from './evaluation/strategies.js';
 export {
   defaultEnvironment,
   describeEffects,
@@ -38,7 +44,6 @@ export {
   describeReason,
   describeStrategy,
   describeVariant,
-  HASHING,
   itemsOf,
   listOf,
   OPERATOR_WORDS,

@@ -32,8 +32,12 @@ export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './de
 // Errors
 export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
-export { type Constraint, PAYLOAD_TYPES, type Payload, type StrategyParameters } from './evaluation/definitions.types.js';
-export { CONSTRAINT_OPERATORS, type ConstraintOperator } from './evaluation/operators.js';
+export {
+  type Constraint,
+  PAYLOAD_TYPES,
+  type Payload,
+  type StrategyParameters,
+} from './evaluation/definitions.types.js';
 export type {
   ConfigurationChange,
   ContextualFlags,
@@ -48,6 +52,7 @@ export type {
   Impression,
   StrategyExplanation,
 } from './evaluation/evaluation.types.js';
+export { CONSTRAINT_OPERATORS, type ConstraintOperator } from './evaluation/operators.js';
 export type { EvaluationProblem } from './evaluation/problem.js';
 // Change requests
 export type {

@@ -73,6 +73,7 @@ export { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptio
 export {
   BUILT_IN_STRATEGIES,
   type BuiltInStrategy,
+  LIST_NOUNS,
   STRATEGIES,
   type StrategyParameter,
   type StrategyRow,

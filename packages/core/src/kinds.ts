@@ -1,5 +1,5 @@
 import type { DomainEvent } from './base/domain-event.js';
-import { type EventDescription, type Kind, memberParts, type RecordedKind } from './engine/kind.js';
+import { type ActionOf, type EventDescription, type Kind, memberParts, type RecordedKind } from './engine/kind.js';
 import type { Restorer } from './engine/restorer.js';
 import { requestDocuments } from './features/change-requests/change-request.kind.js';
 import { policyDocuments } from './features/change-requests/policy.kind.js';
@@ -12,16 +12,16 @@ import { segmentRestorer } from './segments/segment.restorer.js';
 import { tokenDocuments } from './tokens/token.kind.js';
 
 /** A kind of document, and how an undo and an import restore it. */
-interface ListedKind<State, Event extends DomainEvent> {
-  readonly documents: RecordedKind<State, Event> & Partial<Pick<Kind<State, Event>, 'evolve'>>;
+interface ListedKind<State, Event extends DomainEvent, Action extends string = string> {
+  readonly documents: RecordedKind<State, Event, Action> & Partial<Pick<Kind<State, Event>, 'evolve'>>;
   /** Undefined: the history leaves these documents out, and an undo never restores them. */
   readonly restorer: Restorer<State, Event> | undefined;
 }
 
-function listed<State, Event extends DomainEvent>(
-  documents: ListedKind<State, Event>['documents'],
+function listed<State, Event extends DomainEvent, Action extends string>(
+  documents: ListedKind<State, Event, Action>['documents'],
   restorer?: Restorer<State, Event>,
-): ListedKind<State, Event> {
+): ListedKind<State, Event, Action> {
   return { documents, restorer };
 }
 
@@ -45,6 +45,9 @@ type EventTypeOf<Listed> = Listed extends { readonly documents: { readonly event
 /** A type of event. */
 export type EventType = EventTypeOf<(typeof KINDS)[number]>;
 
+/** The operation whose permission an event needs. */
+export type EventAction = ActionOf<(typeof KINDS)[number]['documents']['events']>;
+
 type AnyKind = ListedKind<unknown, DomainEvent>;
 
 /** {@link KINDS} as one type. */
@@ -61,8 +64,8 @@ export const EVENT_TYPES = [...EVENTS.keys()] as readonly EventType[];
 const UNKNOWN_EVENT: EventDescription<DomainEvent> = { parts: memberParts };
 
 /** Returns the description of a type of event. */
-export function describeEvent(type: string): EventDescription<DomainEvent> {
-  return EVENTS.get(type) ?? UNKNOWN_EVENT;
+export function describeEvent(type: string): EventDescription<DomainEvent, EventAction> {
+  return (EVENTS.get(type) ?? UNKNOWN_EVENT) as EventDescription<DomainEvent, EventAction>;
 }
 
 const BY_NAME: ReadonlyMap<string, AnyKind> = new Map(ALL_KINDS.map((kind) => [kind.documents.kind, kind]));

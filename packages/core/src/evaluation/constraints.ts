@@ -235,7 +235,11 @@ export function compileConstraint(definition: ConstraintDefinition, scope: Const
     scope.problem('unknown_operator', `The operator ${operator} is unknown: a constraint with it never holds.`);
     return { definition, field, ...NEVER };
   }
-  if (operandOf(operator) === 'pattern' && typeof definition.value === 'string' && !isWithinPatternBound(definition.value)) {
+  if (
+    operandOf(operator) === 'pattern' &&
+    typeof definition.value === 'string' &&
+    !isWithinPatternBound(definition.value)
+  ) {
     scope.problem('too_costly', `${SKIPPED_PATTERN} ${definition.contextName}: a constraint with it never holds.`);
     return { definition, field, ...NEVER };
   }

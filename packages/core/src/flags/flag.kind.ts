@@ -2,9 +2,10 @@ import type { FlagRef } from '../base/common.types.js';
 import { isSameJson, pickPresent } from '../base/json.js';
 import { type Edit, editList } from '../base/parts.js';
 import {
+  type ActionOf,
   type ChangedPart,
+  describeEvents,
   type EventDescription,
-  type EventDescriptions,
   type Kind,
   type MergedVersions,
   memberParts,
@@ -307,7 +308,7 @@ function hasSegments(...strategies: readonly Strategy[]): boolean {
 
 const always = () => true;
 
-const flagEvents: EventDescriptions<FlagEvent> = {
+const flagEvents = describeEvents<FlagEvent>()({
   'flag-created': { parts: memberParts, action: 'createFlag', refers: always, isWhole: true },
   'flag-updated': {
     parts: (event) => memberParts(event, (name) => METADATA.some((member) => member === name)),
@@ -377,9 +378,9 @@ const flagEvents: EventDescriptions<FlagEvent> = {
     shrinks: true,
     refers: always,
   },
-};
+});
 
-export const flagDocuments: Kind<FlagState, FlagEvent> = {
+export const flagDocuments: Kind<FlagState, FlagEvent, ActionOf<typeof flagEvents>> = {
   kind: 'flag',
   events: flagEvents,
   smaller: 'shorten its texts and lists, or move constraints into segments',

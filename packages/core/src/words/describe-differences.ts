@@ -1,6 +1,6 @@
 import { isObject, isSameJson } from '../base/json.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
-import { noEffectInConstraint, STRATEGIES } from '../evaluation/strategies.js';
+import { noEffectInConstraint, PERCENTAGES } from '../evaluation/strategies.js';
 import { describeSteps, isRollout } from './describe-rollout.js';
 import {
   describeCondition,
@@ -171,12 +171,6 @@ export function describePath(pointer: string, { strategies }: Names = {}): strin
   });
   return words.join(' · ');
 }
-
-const PERCENTAGES: ReadonlySet<string> = new Set(
-  [...STRATEGIES.values()].flatMap(({ parameters }) =>
-    parameters.filter(({ type }) => type === 'percentage').map(({ name }) => name),
-  ),
-);
 
 /** Whether these are the parts of a pointer to the percentage of a strategy, whose value says what it is: "25 %". */
 function isPercentage(parts: readonly string[]): boolean {

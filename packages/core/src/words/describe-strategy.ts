@@ -1,5 +1,5 @@
 import { type ConstraintOperator, operatorOf, takesValues } from '../evaluation/operators.js';
-import { noEffectInConstraint, STRATEGIES, unknownInStrategy } from '../evaluation/strategies.js';
+import { HASHING, noEffectInConstraint, STRATEGIES, unknownInStrategy } from '../evaluation/strategies.js';
 import { rolloutOf } from './audience.js';
 
 interface OperatorWords {
@@ -168,9 +168,6 @@ function describeLists(parameters: ShownStrategy['parameters']): readonly string
   const lists = Object.entries(parameters ?? {}).filter(([key, value]) => value !== '' && !HASHING.has(key));
   return lists.map(([key, value]) => `${key} ${listOf(itemsOf(value))}`);
 }
-
-/** Parameters with their own controls. Summaries omit them. */
-export const HASHING: ReadonlySet<string> = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
 
 interface ShownVariant {
   readonly weight: number;

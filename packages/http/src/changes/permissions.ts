@@ -230,7 +230,7 @@ function actionOf(op: OperationName): Action {
 
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
   if (op !== undefined) return [DECISIONS[op] ?? actionOf(op as OperationName)];
-  const action = describeEvent(type).action as Action | undefined;
+  const action: Action | undefined = describeEvent(type).action;
   if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];
 }

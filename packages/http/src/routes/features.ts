@@ -1,5 +1,5 @@
 import { type FlagQuery, type Flags, FlagsError, isFlagsError, type PageQuery } from '@flags/core';
-import { searchReadableFlags } from '@flags/core/integration';
+import { LIST_NOUNS, searchReadableFlags } from '@flags/core/integration';
 import { inputParameters, isPaged, listReply, parameter } from '../api/query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../api/route.js';
 import { firstPermittedProject, isPermitted } from '../auth/permissions.js';
@@ -27,7 +27,7 @@ const audiencePartSchema = objectComponent(
   { rollout: { type: 'integer', minimum: 0, maximum: 100 } },
   {
     segment: { type: 'integer', description: 'The name of the segment, if it is the only condition.' },
-    list: strictObject({ noun: { type: 'string', enum: ['user', 'address', 'host'] }, count }),
+    list: strictObject({ noun: { type: 'string', enum: [...LIST_NOUNS.keys()] }, count }),
     field: { type: 'string', description: 'The context field without which the flag is off.' },
     targeted: { ...boolean, description: 'Whether there are other conditions.' },
     unknown: {
