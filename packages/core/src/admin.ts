@@ -6,7 +6,14 @@
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { printable, UNPRINTABLE } from './base/printable.js';
-export { noEffectInConstraint, ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
+export { type OperandKind, operandOf, operatorOf, takesValues } from './evaluation/operators.js';
+export {
+  HASHING,
+  noEffectInConstraint,
+  ownStrategiesOf,
+  STRATEGIES,
+  unknownInStrategy,
+} from './evaluation/strategies.js';
 export {
   defaultEnvironment,
   describeEffects,
@@ -37,11 +44,9 @@ export {
   describeReason,
   describeStrategy,
   describeVariant,
-  HASHING,
   itemsOf,
   listOf,
-  OPERATORS,
+  OPERATOR_WORDS,
   strategyName,
   strategyTitle,
-  takesValues,
 } from './words/describe-strategy.js';

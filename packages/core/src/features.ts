@@ -1,9 +1,11 @@
+import type { DomainEvent } from './base/domain-event.js';
+import type { EventDescription } from './engine/kind.js';
 import { changeRequestsFeature } from './features/change-requests/feature.js';
 import { flagsFeature } from './features/flags/feature.js';
 import { projectsFeature } from './features/projects/feature.js';
 import { segmentsFeature } from './features/segments/feature.js';
 import { tokensFeature } from './features/tokens/feature.js';
-import type { EventTypeOf } from './kernel/feature.js';
+import type { EventActionOf, EventTypeOf } from './kernel/feature.js';
 import * as events from './kernel/log/event-projects.js';
 import { createRegistry } from './kernel/registry.js';
 import type { EventType } from './words/event-names.js';
@@ -18,7 +20,13 @@ export const EVENT_TYPES: readonly EventType[] = REGISTRY.eventTypes as readonly
   (typeof FEATURES)[number]
 >[];
 
-export const { describeEvent } = REGISTRY;
+/** The operation whose permission an event needs. */
+export type EventAction = EventActionOf<(typeof FEATURES)[number]>;
+
+/** Returns the description of a type of event. */
+export function describeEvent(type: string): EventDescription<DomainEvent, EventAction> {
+  return REGISTRY.describeEvent(type) as EventDescription<DomainEvent, EventAction>;
+}
 
 /** Returns the projects in the states of an event that may move a flag or a segment; null for the instance. */
 export function projectsIn(event: Parameters<typeof events.projectsIn>[1]): readonly (string | null)[] {

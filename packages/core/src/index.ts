@@ -32,9 +32,7 @@ export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './de
 export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
 export {
-  CONSTRAINT_OPERATORS,
   type Constraint,
-  type ConstraintOperator,
   PAYLOAD_TYPES,
   type Payload,
   type StrategyParameters,
@@ -53,6 +51,7 @@ export type {
   Impression,
   StrategyExplanation,
 } from './evaluation/evaluation.types.js';
+export { CONSTRAINT_OPERATORS, type ConstraintOperator } from './evaluation/operators.js';
 export type { EvaluationProblem } from './evaluation/problem.js';
 // Change requests
 export type {

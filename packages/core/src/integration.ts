@@ -73,6 +73,7 @@ export { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptio
 export {
   BUILT_IN_STRATEGIES,
   type BuiltInStrategy,
+  LIST_NOUNS,
   STRATEGIES,
   type StrategyParameter,
   type StrategyRow,
@@ -99,6 +100,7 @@ export type { CanReadRollout } from './features/rollouts/rollouts.operations.js'
 // Events
 export { describeEvent, projectsIn, projectsOf } from './features.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
+export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from './flags/flag-members.js';
 export { ROLLOUT_STATES } from './flags/rollout.types.js';
 export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation

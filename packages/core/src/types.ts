@@ -64,7 +64,7 @@ export type {
   StopOptions,
 } from './features/rollouts/rollout.types.js';
 export type { Rollouts } from './features/rollouts/rollouts.js';
-export type { ArchivedFlag, EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
+export type { ArchivedFlag, EnvironmentSummary, FlagMembers, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
 export type {
   RolloutEndReason,

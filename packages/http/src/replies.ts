@@ -86,6 +86,8 @@ export interface Dependency extends Omit<core.Dependency, 'flag'> {
   readonly feature: string;
 }
 
+export type FlagMembers = types.FlagMembers;
+
 /** A flag with its configuration in every environment. Absent lists are empty. */
 export interface FlagDetail
   extends Omit<core.FlagDetail, 'revision' | 'variants' | 'environments' | 'dependencies' | 'children'> {

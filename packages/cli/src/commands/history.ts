@@ -4,6 +4,7 @@ import {
   describeRequestEvent,
   describeStrategy,
   nameStrategies,
+  operandOf,
   strategyName,
 } from '@flags/core/admin';
 import type {
@@ -231,7 +232,7 @@ function explainConstraint({ constraint, value, holds }: ExplainedConstraint): s
   // Explanations leave out very long lists of values.
   const isLong = !values?.length && operand === undefined;
   const condition = isLong ? `${contextName} is compared with a long list` : describeConstraint(constraint);
-  const compared = operator.startsWith('DATE_') ? 'the time of the evaluation' : (value ?? 'absent');
+  const compared = operandOf(operator) === 'moment' ? 'the time of the evaluation' : (value ?? 'absent');
   return `${mark(holds)} ${condition} (${compared})`;
 }
 

@@ -1,4 +1,5 @@
 import { CONSTRAINT_OPERATORS, type Constraint, type ConstraintOperator } from '@flags/core';
+import { type OperandKind, operandOf } from '@flags/core/admin';
 import { listOf, type Members, type Report, textOf, textsOf, withoutBlanks } from './importer.js';
 
 export interface ConvertedConstraints {
@@ -22,7 +23,7 @@ export function toConstraints(given: unknown, of: string, report: Report): Conve
       holds = false;
       continue;
     }
-    const operand = operandOf(operator, constraint, { of, report });
+    const operand = readOperand(operator, constraint, { of, report });
     if (operand) {
       constraints.push({
         contextName: `${contextName}`,
@@ -46,26 +47,44 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d(T.*(?:[Zz]|[+-]\d\d:?\d\d))?$/;
 /** Its moment would depend on the time zone of the process that reads it. */
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+$/;
 
+interface ReadOperand {
+  readonly given: Members;
+  readonly value: string;
+  /** What the constraint belongs to, for the report. */
+  readonly of: string;
+  readonly report: Report;
+}
+
+type OperandReader = (operand: ReadOperand) => Pick<Constraint, 'value' | 'values'> | undefined;
+
 /** Unleash accepts every date that JavaScript parses, and numbers with surrounding white space. */
-function operandOf(
-  operator: ConstraintOperator,
-  given: Members,
-  { of, report }: { readonly of: string; readonly report: Report },
-): Pick<Constraint, 'value' | 'values'> | undefined {
-  const value = textOf(given.value) ?? '';
-  if (operator.startsWith('NUM_')) {
+const READERS: Readonly<Record<OperandKind, OperandReader>> = {
+  texts: readValues,
+  networks: readValues,
+  number({ value }) {
     const number = value === '' ? Number.NaN : Number(value);
     return Number.isFinite(number) ? { value: `${number}` } : undefined;
-  }
-  if (operator.startsWith('DATE_')) {
+  },
+  moment({ value, of, report }) {
     const isLocal = LOCAL_TIME.test(value);
     const time = Date.parse(isLocal ? `${value}Z` : value);
     if (Number.isNaN(time)) return undefined;
     if (isLocal) report.add(`${of}: the time ${value} has no offset, and is read as UTC.`);
     return { value: ISO_DATE.test(value) ? value : new Date(time).toISOString() };
-  }
-  if (operator.startsWith('SEMVER_')) return VERSION.test(value) ? { value } : undefined;
-  if (operator === 'REGEX') return { value };
+  },
+  version: ({ value }) => (VERSION.test(value) ? { value } : undefined),
+  pattern: ({ value }) => ({ value }),
+};
+
+function readValues({ given, of, report }: ReadOperand): Pick<Constraint, 'values'> | undefined {
   const values = withoutBlanks(textsOf(given.values), of, report);
   return values.length > 0 ? { values } : undefined;
+}
+
+function readOperand(
+  operator: ConstraintOperator,
+  given: Members,
+  { of, report }: { readonly of: string; readonly report: Report },
+): Pick<Constraint, 'value' | 'values'> | undefined {
+  return READERS[operandOf(operator) ?? 'texts']({ given, value: textOf(given.value) ?? '', of, report });
 }

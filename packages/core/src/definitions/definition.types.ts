@@ -3,6 +3,7 @@ import type { PartDifference } from '../base/parts.js';
 import type { NeededApproval } from '../changesets/change-set.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
+import type { FlagMembers } from '../flags/flag.types.js';
 import type { OwnStrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
 import type { Member } from '../projects/project.types.js';
@@ -42,17 +43,11 @@ export interface DefinedSegment extends Partial<NewSegment> {
 }
 
 /** A flag in {@link Definitions}. */
-export interface DefinedFlag {
+export interface DefinedFlag extends Partial<FlagMembers> {
   /** Identifies the flag. */
   readonly name: string;
   /** Default: `default`. */
   readonly project?: string;
-  readonly type?: string;
-  readonly description?: string | null;
-  readonly labels?: readonly string[];
-  readonly owner?: string | null;
-  readonly stale?: boolean;
-  readonly impressionData?: boolean;
   /**
    * Default: false for a new flag, and for every flag of an import with `prune`. Other flags stay archived or live. An
    * import that revives a flag switches it off, unless the document says that it is on.

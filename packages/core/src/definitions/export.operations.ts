@@ -5,6 +5,7 @@ import { pause } from '../base/paced.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
+import { membersOf } from '../flags/flag-members.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import type { ProjectState } from '../projects/project.js';
 import { findProject, projectDocuments } from '../projects/project.kind.js';
@@ -113,17 +114,17 @@ interface FlagContext {
 }
 
 function toFlagDefinition(flag: FlagState, { environments, nameOf }: FlagContext): DefinedFlag {
-  const { name, project, type, description, stale, impressionData, archived, archivedAt, createdAt, variants } = flag;
+  const { name, project, archived, archivedAt, createdAt, variants } = flag;
+  const { type, description, labels, owner, ...members } = membersOf(flag);
   const configured = flag.environments.filter((environment) => environments.includes(environment.name));
   return {
     name,
     project,
     type,
     description,
-    labels: flag.labels,
-    owner: flag.owner,
-    stale,
-    impressionData,
+    labels,
+    owner,
+    ...members,
     archived,
     ...(archivedAt !== undefined && { archivedAt }),
     createdAt,

@@ -6,10 +6,11 @@ import {
   type EnvironmentState,
   environmentOf,
   type FlagState,
-  METADATA,
+  newFlagState,
   rolloutOf,
   rolloutsIn,
 } from '../flags/flag.js';
+import { FLAG_MEMBER_NAMES } from '../flags/flag-members.js';
 import { keepPercentage } from '../flags/rollouts.decide.js';
 import { toStrategy } from '../flags/strategies.decide.js';
 import type { Strategy } from '../flags/strategy.types.js';
@@ -75,21 +76,14 @@ export interface FlagOrigin extends Origin {
 
 export function flagTarget(definition: DefinedFlag, current: FlagState | undefined, origin: FlagOrigin): FlagState {
   const { name, createdAt, archived = current?.archived ?? false, variants, dependencies } = definition;
-  const base: FlagState = current ?? {
-    name,
-    project: DEFAULT_PROJECT,
-    description: '',
-    type: origin.defaultType,
-    stale: false,
-    impressionData: false,
-    archived: false,
-    createdAt: timeOf(createdAt, origin.now),
-    variants: [],
-    dependencies: [],
-    environments: [],
-    labels: [],
-    owner: null,
-  };
+  const base =
+    current ??
+    newFlagState({
+      name,
+      project: DEFAULT_PROJECT,
+      type: origin.defaultType,
+      createdAt: timeOf(createdAt, origin.now),
+    });
   const { archivedAt: _archivedAt, ...kept } = base;
   return {
     ...kept,
@@ -102,7 +96,7 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
 }
 
 /** The members that a definition and a flag have in common. */
-const MEMBERS = [...METADATA, 'project', 'stale'] as const;
+const MEMBERS = [...FLAG_MEMBER_NAMES, 'project'] as const;
 
 function archiveOf(
   { archivedAt }: DefinedFlag,

@@ -17,11 +17,11 @@ export interface ChangedPart {
 }
 
 /** The description of one type of event. */
-export interface EventDescription<Event> {
+export interface EventDescription<Event, Action extends string = string> {
   /** Returns the parts of the document that the event changes, with their values before and after. */
   readonly parts: (event: Event) => readonly ChangedPart[];
   /** The operation whose permission the event needs in an undo or an import. Absent: it needs none. */
-  readonly action?: string;
+  readonly action?: Action;
   /** Shrinks the document, or adds a few bytes only. Size limits do not apply to it. */
   readonly shrinks?: true;
   /** An undo takes nothing back of such an event: what it is about, and what to do instead, for refusals. */
@@ -49,9 +49,17 @@ type EventOfType<Event, Type> = Event extends { readonly type: infer Types }
   : never;
 
 /** The description of every type of event of a kind. */
-export type EventDescriptions<Event extends DomainEvent> = {
-  readonly [Type in Event['type']]: EventDescription<EventOfType<Event, Type>>;
+export type EventDescriptions<Event extends DomainEvent, Action extends string = string> = {
+  readonly [Type in Event['type']]: EventDescription<EventOfType<Event, Type>, Action>;
 };
+
+/** Returns a function that keeps the names of the actions in the type of the descriptions. */
+export function describeEvents<Event extends DomainEvent>() {
+  return <const Action extends string>(events: EventDescriptions<Event, Action>) => events;
+}
+
+/** The actions that described events need. */
+export type ActionOf<Events> = Events extends EventDescriptions<infer _Event, infer Action> ? Action : never;
 
 /** The states of a document around a change set, and the current one. Undefined: no document. */
 export interface Versions<State> {
@@ -70,8 +78,9 @@ export interface MergedVersions<State> {
 }
 
 /** A kind of document whose events do not tell all of it: changes write both. */
-export interface RecordedKind<State, Event extends DomainEvent> extends RecordedDocuments<State> {
-  readonly events: EventDescriptions<Event>;
+export interface RecordedKind<State, Event extends DomainEvent, Action extends string = string>
+  extends RecordedDocuments<State> {
+  readonly events: EventDescriptions<Event, Action>;
   /** How to make a document smaller, for refusals. */
   readonly smaller: string;
   /** Of a kind without history: that it cannot be undone, and what to do instead, for refusals. */
@@ -85,7 +94,9 @@ export interface RecordedKind<State, Event extends DomainEvent> extends Recorded
 }
 
 /** A kind of document that events change. */
-export interface Kind<State, Event extends DomainEvent> extends RecordedKind<State, Event>, Aggregate<State, Event> {}
+export interface Kind<State, Event extends DomainEvent, Action extends string = string>
+  extends RecordedKind<State, Event, Action>,
+    Aggregate<State, Event> {}
 
 /** A part that is added, replaced or removed as a whole. */
 export function wholePart(

@@ -4,9 +4,10 @@ import { LIMITS } from '../base/limits.js';
 import { parseMoment } from '../base/primitives.js';
 import { ALWAYS, allOf, type Condition, ContextField, NEVER } from './context.js';
 import { toList, toNumber, toText, toTexts } from './convert.js';
-import type { ConstraintDefinition, ConstraintOperator, SegmentDefinition } from './definitions.types.js';
+import type { ConstraintDefinition, SegmentDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluation.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
+import { type ConstraintOperator, type OperatorOn, operandOf } from './operators.js';
 import { isWithinPatternBound, patternsIn } from './pattern-bound.js';
 import { type EvaluationProblemCode, notices, type ProblemReporter, reasonOf } from './problem.js';
 import { isSemver, SemverBound } from './semver.js';
@@ -193,43 +194,52 @@ export interface ConstraintScope {
   problem(code: EvaluationProblemCode, message: string): void;
 }
 
-const VALUE_TESTS: ReadonlyMap<string, ValueTestFactory> = new Map<ConstraintOperator, ValueTestFactory>([
-  ['IN', isIn],
-  ['NOT_IN', isNotIn],
-  ['STR_CONTAINS', contains],
-  ['STR_STARTS_WITH', startsWith],
-  ['STR_ENDS_WITH', endsWith],
-  ['NUM_EQ', equalTo],
-  ['NUM_GT', greaterThan],
-  ['NUM_GTE', greaterOrEqual],
-  ['NUM_LT', lessThan],
-  ['NUM_LTE', lessOrEqual],
-  ['SEMVER_EQ', sameVersion],
-  ['SEMVER_GT', newerVersion],
-  ['SEMVER_GTE', sameOrNewerVersion],
-  ['SEMVER_LT', olderVersion],
-  ['SEMVER_LTE', sameOrOlderVersion],
-  ['REGEX', matchesPattern],
-  ['IN_CIDR', isInCidr],
-]);
+/** The test of each operator, but of those that compare the time. */
+const VALUE_TESTS: Readonly<Record<Exclude<ConstraintOperator, OperatorOn<'moment'>>, ValueTestFactory>> = {
+  IN: isIn,
+  NOT_IN: isNotIn,
+  STR_CONTAINS: contains,
+  STR_STARTS_WITH: startsWith,
+  STR_ENDS_WITH: endsWith,
+  NUM_EQ: equalTo,
+  NUM_GT: greaterThan,
+  NUM_GTE: greaterOrEqual,
+  NUM_LT: lessThan,
+  NUM_LTE: lessOrEqual,
+  SEMVER_EQ: sameVersion,
+  SEMVER_GT: newerVersion,
+  SEMVER_GTE: sameOrNewerVersion,
+  SEMVER_LT: olderVersion,
+  SEMVER_LTE: sameOrOlderVersion,
+  REGEX: matchesPattern,
+  IN_CIDR: isInCidr,
+};
 
-const MOMENT_TESTS: ReadonlyMap<string, MomentTestFactory> = new Map<ConstraintOperator, MomentTestFactory>([
-  ['DATE_AFTER', isAfter],
-  ['DATE_BEFORE', isBefore],
-]);
+const MOMENT_TESTS: Readonly<Record<OperatorOn<'moment'>, MomentTestFactory>> = {
+  DATE_AFTER: isAfter,
+  DATE_BEFORE: isBefore,
+};
+
+// Maps, because other servers may send any name.
+const valueTests: ReadonlyMap<string, ValueTestFactory> = new Map(Object.entries(VALUE_TESTS));
+const momentTests: ReadonlyMap<string, MomentTestFactory> = new Map(Object.entries(MOMENT_TESTS));
 
 const SKIPPED_PATTERN = `A regular expression is skipped, because it has more than ${LIMITS.pattern} characters or repeats a part more than ${LIMITS.patternRepetitions} times. It tests`;
 
 export function compileConstraint(definition: ConstraintDefinition, scope: ConstraintScope): CompiledConstraint {
   const { operator } = definition;
   const field = new ContextField(toText(definition.contextName, 'contextName of a constraint'));
-  const valueTest = VALUE_TESTS.get(operator);
-  const momentTest = MOMENT_TESTS.get(operator);
+  const valueTest = valueTests.get(operator);
+  const momentTest = momentTests.get(operator);
   if (valueTest === undefined && momentTest === undefined) {
     scope.problem('unknown_operator', `The operator ${operator} is unknown: a constraint with it never holds.`);
     return { definition, field, ...NEVER };
   }
-  if (operator === 'REGEX' && typeof definition.value === 'string' && !isWithinPatternBound(definition.value)) {
+  if (
+    operandOf(operator) === 'pattern' &&
+    typeof definition.value === 'string' &&
+    !isWithinPatternBound(definition.value)
+  ) {
     scope.problem('too_costly', `${SKIPPED_PATTERN} ${definition.contextName}: a constraint with it never holds.`);
     return { definition, field, ...NEVER };
   }

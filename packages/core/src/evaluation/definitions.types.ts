@@ -1,3 +1,5 @@
+import type { ConstraintOperator } from './operators.js';
+
 /**
  * A flag in one environment, as evaluation reads it. Snapshots keep the definition: do not change it afterwards, but
  * pass a new one to `Snapshot.with`.
@@ -68,32 +70,6 @@ export type ParameterValue = string | number | boolean | null;
 
 /** A strategy's parameters by name. */
 export type StrategyParameters = Readonly<Record<string, ParameterValue>>;
-
-/** The operators that compare a context field with an operand. */
-export const CONSTRAINT_OPERATORS = [
-  'IN',
-  'NOT_IN',
-  'STR_CONTAINS',
-  'STR_STARTS_WITH',
-  'STR_ENDS_WITH',
-  'NUM_EQ',
-  'NUM_GT',
-  'NUM_GTE',
-  'NUM_LT',
-  'NUM_LTE',
-  'DATE_AFTER',
-  'DATE_BEFORE',
-  'SEMVER_EQ',
-  'SEMVER_GT',
-  'SEMVER_GTE',
-  'SEMVER_LT',
-  'SEMVER_LTE',
-  'REGEX',
-  'IN_CIDR',
-] as const;
-
-/** One of {@link CONSTRAINT_OPERATORS}. */
-export type ConstraintOperator = (typeof CONSTRAINT_OPERATORS)[number];
 
 /** A condition on one context field. All constraints of a strategy must hold. */
 export interface Constraint {

@@ -1,5 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import type { ConstraintDefinition } from './definitions.types.js';
+import { operandOf } from './operators.js';
 
 /**
  * The tokens of a pattern: quoted text, escapes, classes, repetitions, and every other character. An unclosed token
@@ -121,6 +122,6 @@ export function isWithinPatternBound(pattern: string): boolean {
 /** Counts the constraints with a pattern. */
 export function patternsIn(constraints: readonly Pick<ConstraintDefinition, 'operator'>[]): number {
   let count = 0;
-  for (const { operator } of constraints) if (operator === 'REGEX') count++;
+  for (const { operator } of constraints) if (operandOf(operator) === 'pattern') count++;
   return count;
 }

@@ -5,6 +5,7 @@
 
 import { toNumber, toOptionalText } from './convert.js';
 import type { ParameterValue } from './definitions.types.js';
+import { operatorOf } from './operators.js';
 
 /** A parameter of a strategy, for forms. */
 export interface StrategyParameter {
@@ -24,8 +25,8 @@ export interface BuiltInStrategy {
 export interface StrategyRow extends BuiltInStrategy {
   /** The name that people read. */
   readonly title: string;
-  /** The noun for one entry of its list: "3 users". */
-  readonly noun?: string;
+  /** The noun for the entries of its list, the first parameter: "1 user", "3 users". */
+  readonly noun?: { readonly one: string; readonly many: string };
   /** The context field without which a context is off, whatever the percentage is. */
   readonly field?: string;
   /** Accepts any percentage. Absent: a percentage must be from 0 to 100 when the strategy is written. */
@@ -38,21 +39,19 @@ const groupId = {
   description: 'Flags with the same group put the same users into the same buckets.',
 } as const satisfies StrategyParameter;
 
+const stickiness = {
+  name: 'stickiness',
+  type: 'string',
+  description: 'The context field that is hashed: default (user, else session), random, or any field.',
+} as const satisfies StrategyParameter;
+
 /** Every strategy is one row, with its code in `COMPILERS`. Forms list them in this order. */
 const ROWS = [
   {
     name: 'flexibleRollout',
     title: 'Gradual rollout',
     description: 'On for a share of users, sessions or other ids. The same id always gets the same answer.',
-    parameters: [
-      percentage('rollout'),
-      {
-        name: 'stickiness',
-        type: 'string',
-        description: 'The context field that is hashed: default (user, else session), random, or any field.',
-      },
-      groupId,
-    ],
+    parameters: [percentage('rollout'), stickiness, groupId],
   },
   {
     name: 'default',
@@ -65,21 +64,21 @@ const ROWS = [
     title: 'User IDs',
     description: 'On for these users.',
     parameters: [list('userIds', 'Ids of users.')],
-    noun: 'user',
+    noun: { one: 'user', many: 'users' },
   },
   {
     name: 'remoteAddress',
     title: 'IP addresses',
     description: 'On for these addresses.',
     parameters: [list('IPs', 'IP addresses, and IPv4 networks such as 10.0.0.0/8.')],
-    noun: 'address',
+    noun: { one: 'address', many: 'addresses' },
   },
   {
     name: 'applicationHostname',
     title: 'Hosts',
     description: 'On in processes on these hosts.',
     parameters: [list('hostNames', 'Names of hosts.')],
-    noun: 'host',
+    noun: { one: 'host', many: 'hosts' },
   },
   {
     name: 'gradualRolloutUserId',
@@ -123,6 +122,21 @@ export const STRATEGIES: ReadonlyMap<string, StrategyRow> = new Map(ROWS.map((ro
 export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = ROWS.map(({ name, description, parameters }) => {
   return { name, description, parameters };
 });
+
+/** The names of all percentages. */
+export const PERCENTAGES: ReadonlySet<string> = new Set(
+  [...STRATEGIES.values()].flatMap(({ parameters }) =>
+    parameters.filter(({ type }) => type === 'percentage').map(({ name }) => name),
+  ),
+);
+
+/** Parameters with their own controls. Summaries omit them. */
+export const HASHING: ReadonlySet<string> = new Set([...PERCENTAGES, groupId.name, stickiness.name]);
+
+/** The plural of each noun, by the singular. */
+export const LIST_NOUNS: ReadonlyMap<string, string> = new Map(
+  [...STRATEGIES.values()].flatMap(({ noun }) => (noun ? [[noun.one, noun.many] as const] : [])),
+);
 
 /** A constraint, stored or as another service sends it. */
 interface ReadConstraint {
@@ -183,16 +197,14 @@ function misspeltStickiness(stickiness: unknown): readonly string[] {
   return meant === undefined ? [] : [`stickiness ${stickiness} instead of ${meant}`];
 }
 
-/** Operators that heed `caseInsensitive`. */
-const IGNORES_CASE = /^(?:STR_|REGEX$)/;
-
 /** Says what of a constraint has no effect, or another one than it seems to have. */
 export function noEffectInConstraint({ contextName, operator, caseInsensitive }: ReadConstraint): readonly string[] {
   if (typeof operator !== 'string') return [];
-  const isOther = operator.startsWith('DATE_') && contextName !== 'currentTime';
+  const row = operatorOf(operator);
+  const isOther = row?.operand === 'moment' && contextName !== 'currentTime';
   return [
     ...(isOther ? [`${operator} compares currentTime, not ${contextName}`] : []),
-    ...(caseInsensitive === true && !IGNORES_CASE.test(operator) ? [`${operator} always compares case`] : []),
+    ...(caseInsensitive === true && !row?.canIgnoreCase ? [`${operator} always compares case`] : []),
   ];
 }
 

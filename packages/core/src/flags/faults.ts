@@ -3,6 +3,7 @@ import { isWithoutOffset } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
 import { toNumber } from '../evaluation/convert.js';
 import type { Constraint, StrategyParameters, VariantOverride } from '../evaluation/definitions.types.js';
+import { operandOf } from '../evaluation/operators.js';
 import { isWithinPatternBound, patternsIn } from '../evaluation/pattern-bound.js';
 import { percentageParameter } from '../evaluation/strategies.js';
 
@@ -204,16 +205,16 @@ function* constraintParts(constraints: readonly Constraint[], at: FaultPlace): G
       path: `/constraints/${index}`,
       identity: () => JSON.stringify(['constraint', contextName, operator, values, value, inverted, caseInsensitive]),
       findFaults: () => findOperandFaults(constraint),
-      pattern: operator === 'REGEX' ? value : undefined,
+      pattern: operandOf(operator) === 'pattern' ? value : undefined,
     };
   }
 }
 
 function* findOperandFaults({ operator, value, values = [] }: Constraint): ReturnType<Part['findFaults']> & Generator {
-  if (operator === 'REGEX' && value !== undefined && !isWithinPatternBound(value)) {
+  if (operandOf(operator) === 'pattern' && value !== undefined && !isWithinPatternBound(value)) {
     yield { message: PATTERN_BOUND, path: '/value' };
   }
-  if (operator.startsWith('DATE_') && value !== undefined && isWithoutOffset(value)) {
+  if (operandOf(operator) === 'moment' && value !== undefined && isWithoutOffset(value)) {
     yield { message: ZONED_MOMENT, path: '/value' };
   }
   // Evaluation trims these values, so it would compare with nothing.

@@ -15,6 +15,8 @@ import { parentThatIsOff } from './effect.decide.js';
 import { environmentOf, type FlagState } from './flag.js';
 import { flagDocuments, type StoredFlagSummary } from './flag.kind.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';
+import { createFlagMatcher } from './flag-filters.js';
+import { membersOf } from './flag-members.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';
 
@@ -194,7 +196,8 @@ async function convertAll<From, To>(items: readonly From[], convert: (item: From
 }
 
 function toOverview({ memory, settings }: Engine, flag: FlagState, lastSeen: LastSeen): FlagOverview {
-  const { name, project, description, type, stale, archived, createdAt, labels, owner } = flag;
+  const { name, project, archived, createdAt } = flag;
+  const { impressionData: _, labels, owner, ...members } = membersOf(flag);
   // A flag that was archived or deleted meanwhile stays in the list.
   const revision = memory.get({ kind: flagDocuments.kind, id: name })?.revision ?? 0;
   const findLive = (parent: string) => {
@@ -204,9 +207,7 @@ function toOverview({ memory, settings }: Engine, flag: FlagState, lastSeen: Las
   return {
     name,
     project,
-    description,
-    type,
-    stale,
+    ...members,
     archived,
     labels,
     owner,
@@ -248,38 +249,6 @@ function toEnvironmentOverview(
 /** Returns the percentage of users that a strategy admits; a strategy without a percentage admits all. */
 function shareOf(strategy: Strategy): number {
   return strategy.disabled ? 0 : (rolloutOf(strategy) ?? 100);
-}
-
-/** Returns a function that decides whether a flag matches all members of a query. */
-function createFlagMatcher(query: FlagQuery): (flag: FlagState) => boolean {
-  const { archived = false, stale, owner, type, enabledIn, namePrefix } = query;
-  const projects = toSet(query.project);
-  const labels = toSet(query.label);
-  const matchesText = createTextMatcher(query.query);
-  // Cheap conditions first; the text search last.
-  return (flag) =>
-    flag.archived === archived &&
-    (stale === undefined || flag.stale === stale) &&
-    (type === undefined || flag.type === type) &&
-    (owner === undefined || flag.owner === owner) &&
-    (projects?.has(flag.project) ?? true) &&
-    (namePrefix === undefined || flag.name.startsWith(namePrefix)) &&
-    (labels === undefined || flag.labels.some((label) => labels.has(label))) &&
-    (enabledIn === undefined || flag.environments.some(({ name, enabled }) => enabled && name === enabledIn)) &&
-    matchesText(flag);
-}
-
-function toSet(values: string | readonly string[] | undefined): ReadonlySet<string> | undefined {
-  if (values === undefined) return undefined;
-  return new Set(typeof values === 'string' ? [values] : values);
-}
-
-function createTextMatcher(text = ''): (flag: FlagState) => boolean {
-  if (text === '') return () => true;
-  const wanted = text.toLowerCase();
-  const contains = (value: string | null) => value?.toLowerCase().includes(wanted) ?? false;
-  return ({ name, description, labels, owner }) =>
-    contains(name) || contains(owner) || labels.some(contains) || contains(description);
 }
 
 type SortKey = 'name' | 'createdAt' | 'lastSeenAt' | 'type';

@@ -1,6 +1,6 @@
 import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { AudiencePart } from '../words/audience.js';
-import type { FlagSummary } from './flag.types.js';
+import type { FlagMembers, FlagSummary } from './flag.types.js';
 
 /** The keys by which flags are sorted; `-` sorts in descending order. Flags of equal keys are in name order. */
 export const FLAG_SORTS = [
@@ -35,15 +35,10 @@ export interface FlagQuery extends PageQuery {
 }
 
 /** A flag in a list across projects. */
-export interface FlagOverview {
+export interface FlagOverview extends Omit<FlagMembers, 'impressionData'> {
   readonly name: string;
   readonly project: string;
-  readonly description: string | null;
-  readonly type: string;
-  readonly stale: boolean;
   readonly archived: boolean;
-  readonly labels: readonly string[];
-  readonly owner: string | null;
   /**
    * As in `getFlag`, but too low if another process has given the flag a child since its last change. Such an
    * `ifRevision` is refused, never wrongly accepted.

@@ -1,10 +1,11 @@
 import type { FlagRef } from '../base/common.types.js';
-import { isSameJson } from '../base/json.js';
+import { isSameJson, pickPresent } from '../base/json.js';
 import { type Edit, editList } from '../base/parts.js';
 import {
+  type ActionOf,
   type ChangedPart,
+  describeEvents,
   type EventDescription,
-  type EventDescriptions,
   type Kind,
   type MergedVersions,
   memberParts,
@@ -23,11 +24,11 @@ import {
   type FlagEvent,
   type FlagHead,
   type FlagState,
-  METADATA,
   rolloutOf,
   rolloutsIn,
   segmentsOf,
 } from './flag.js';
+import { METADATA } from './flag-members.js';
 import { reviveFlag } from './lifecycle.decide.js';
 import { replaceMetadata } from './metadata.decide.js';
 import type { StrategyRollout } from './rollout.types.js';
@@ -122,7 +123,7 @@ function evolveRollouts(
 
 /** Applies only the metadata; the event contains the other members for information. */
 function withMetadata(flag: FlagState, update: FlagHead): FlagState {
-  return { ...flag, ...Object.fromEntries(METADATA.map((member) => [member, update[member]])) };
+  return { ...flag, ...pickPresent(update, METADATA) };
 }
 
 function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {
@@ -307,7 +308,7 @@ function hasSegments(...strategies: readonly Strategy[]): boolean {
 
 const always = () => true;
 
-const flagEvents: EventDescriptions<FlagEvent> = {
+const flagEvents = describeEvents<FlagEvent>()({
   'flag-created': { parts: memberParts, action: 'createFlag', refers: always, isWhole: true },
   'flag-updated': {
     parts: (event) => memberParts(event, (name) => METADATA.some((member) => member === name)),
@@ -384,9 +385,9 @@ const flagEvents: EventDescriptions<FlagEvent> = {
     shrinks: true,
     refers: always,
   },
-};
+});
 
-export const flagDocuments: Kind<FlagState, FlagEvent> = {
+export const flagDocuments: Kind<FlagState, FlagEvent, ActionOf<typeof flagEvents>> = {
   kind: 'flag',
   events: flagEvents,
   smaller: 'shorten its texts and lists, or move constraints into segments',

@@ -21,17 +21,17 @@ import { newFaults } from './faults.js';
 import { type FlagState, shownEnvironmentOf } from './flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from './flag.kind.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
+import { FLAG_MEMBER_NAMES, FLAG_MEMBERS } from './flag-members.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';
 import type { Variant, VariantInput } from './variant.types.js';
 import * as variantRules from './variants.decide.js';
 
-const INPUT_MEMBERS = ['name', 'description', 'type', 'stale', 'impressionData', 'labels', 'owner'];
+const INPUT_MEMBERS = ['name', ...FLAG_MEMBER_NAMES];
 
 /** Copies an input, which the caller may change while the operation runs. */
 function copyInput<Input extends NewFlag | FlagChanges>(input: Input): Input {
-  const { labels } = input;
-  return { ...pickMembers(input, INPUT_MEMBERS), ...(labels && { labels: [...labels] }) };
+  return cloneJson(pickMembers(input, INPUT_MEMBERS));
 }
 
 function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedChange<Flag> {
@@ -74,8 +74,7 @@ async function readLastSeenAt(usage: UsageStorage, flag: string): Promise<string
 
 /** Converts a stored flag to the public type. */
 function toFlag({ state, revision }: Versioned<FlagState>): Flag {
-  // In long lists, a spread would take several times as long.
-  return Object.assign(metadata.toUpdate(state), { revision });
+  return { ...metadata.toUpdate(state), revision };
 }
 
 /** The inputs of a flag's details besides the flag. */
@@ -110,12 +109,11 @@ function changeLabels(engine: FlagEngine, ref: FlagRef, input: LabelChanges): Pr
   });
 }
 
-const PREFERRED_TYPE = 'release';
-
 /** Returns `release`, or the first configured type if `release` is not configured. */
 export function defaultType({ settings }: Engine): string {
+  const preferred = FLAG_MEMBERS.type.initial;
   const names = settings.flagTypes.map(({ name }) => name);
-  return names.includes(PREFERRED_TYPE) ? PREFERRED_TYPE : (names[0] ?? PREFERRED_TYPE);
+  return names.includes(preferred) ? preferred : (names[0] ?? preferred);
 }
 
 function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: string }): PreparedChange<Flag> {

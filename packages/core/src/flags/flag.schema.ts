@@ -1,50 +1,28 @@
 import type { ProjectRef } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
-import { type JsonSchema, name, type ObjectSchema, pageQuery, text } from '../base/primitives.js';
+import { name, type ObjectSchema, pageQuery } from '../base/primitives.js';
 import { uniqueTexts } from '../base/validator.js';
 import type { ErrorDetail } from '../errors.js';
 import type { DependencyInput } from './dependency.types.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
+import { filterSchemas } from './flag-filters.js';
+import { FLAG_MEMBERS, memberSchemas } from './flag-members.js';
 import { FLAG_SORTS, type FlagQuery } from './flag-search.types.js';
 
-const description: JsonSchema = { type: ['string', 'null'], maxLength: LIMITS.description };
-const labels: JsonSchema = { type: 'array', maxItems: LIMITS.labelsPerFlag, items: text(LIMITS.flagLabel) };
-const owner: JsonSchema = { ...text(LIMITS.owner), type: ['string', 'null'] };
-
 export function newFlag(flagTypes: readonly string[]): ObjectSchema<NewFlag> {
-  return {
-    type: 'object',
-    properties: {
-      name,
-      description,
-      type: { type: 'string', enum: flagTypes },
-      impressionData: { type: 'boolean' },
-      labels,
-      owner,
-    },
-    required: ['name'],
-  };
+  const { stale: _, ...members } = memberSchemas(flagTypes);
+  return { type: 'object', properties: { name, ...members }, required: ['name'] };
 }
 
 export function flagChanges(flagTypes: readonly string[]): ObjectSchema<FlagChanges> {
-  return {
-    type: 'object',
-    properties: {
-      description,
-      type: { type: 'string', enum: flagTypes },
-      stale: { type: 'boolean' },
-      impressionData: { type: 'boolean' },
-      labels,
-      owner,
-    },
-  };
+  return { type: 'object', properties: memberSchemas(flagTypes) };
 }
 
 export const findLabelIssues = uniqueTexts<FlagChanges>('labels');
 
 export const labelChanges: ObjectSchema<LabelChanges> = {
   type: 'object',
-  properties: { add: labels, remove: labels },
+  properties: { add: FLAG_MEMBERS.labels.schema, remove: FLAG_MEMBERS.labels.schema },
 };
 
 export const clone: ObjectSchema<{ readonly name: string }> = {
@@ -53,26 +31,9 @@ export const clone: ObjectSchema<{ readonly name: string }> = {
   required: ['name'],
 };
 
-/** One text or several. */
-function oneOrMore(maxItems: number): JsonSchema {
-  return { type: ['string', 'array'], maxItems, items: { type: 'string' } };
-}
-
 export const flagQuery: ObjectSchema<FlagQuery> = {
   type: 'object',
-  properties: {
-    ...pageQuery.properties,
-    query: { type: 'string', maxLength: LIMITS.searchText },
-    namePrefix: { type: 'string', maxLength: LIMITS.name },
-    project: oneOrMore(LIMITS.projectsPerQuery),
-    type: { type: 'string' },
-    label: oneOrMore(LIMITS.labelsPerFlag),
-    owner: { type: 'string' },
-    stale: { type: 'boolean' },
-    archived: { type: 'boolean' },
-    enabledIn: { type: 'string' },
-    sort: { type: 'string', enum: FLAG_SORTS },
-  },
+  properties: { ...pageQuery.properties, ...filterSchemas(), sort: { type: 'string', enum: FLAG_SORTS } },
 };
 
 export const dependency: ObjectSchema<DependencyInput> = {

@@ -2,15 +2,16 @@ import type { DomainEvent } from '../base/domain-event.js';
 import { FlagsError } from '../errors.js';
 import type { Documents } from '../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
+import type { FlagMembers } from './flag.types.js';
+import { membersOf } from './flag-members.js';
 import type { RolloutEndReason, StrategyRollout } from './rollout.types.js';
 import type { FlagEnvironment, SegmentUse, Strategy } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
 /** The stored state of a flag: one document. */
-export interface FlagState extends FlagMetadata {
+export interface FlagState extends FlagMembers {
   readonly name: string;
   readonly project: string;
-  readonly stale: boolean;
   readonly archived: boolean;
   /** ISO 8601. Absent if the flag is not archived. */
   readonly archivedAt?: string;
@@ -22,23 +23,24 @@ export interface FlagState extends FlagMetadata {
   readonly dependencies: readonly Dependency[];
 }
 
-export interface FlagMetadata {
-  readonly description: string | null;
-  readonly type: string;
-  readonly impressionData: boolean;
-  /** In the order of the caller. */
-  readonly labels: readonly string[];
-  readonly owner: string | null;
-}
+type NewFlagState = Pick<FlagState, 'name' | 'project' | 'createdAt'> & Partial<FlagMembers>;
 
-/** The members that `flag-updated` changes. */
-export const METADATA = [
-  'description',
-  'type',
-  'impressionData',
-  'labels',
-  'owner',
-] as const satisfies readonly (keyof FlagMetadata)[];
+/** Returns the state of a new flag, which is off everywhere. */
+export function newFlagState({ name, project, createdAt, ...given }: NewFlagState): FlagState {
+  const { labels, owner, ...members } = membersOf(given);
+  return {
+    name,
+    project,
+    ...members,
+    archived: false,
+    createdAt,
+    variants: [],
+    dependencies: [],
+    environments: [],
+    labels,
+    owner,
+  };
+}
 
 /** `enabled` implies at least one strategy. */
 export interface EnvironmentState {
@@ -86,8 +88,7 @@ interface Archived {
 }
 
 /** The flag without its environments. */
-export type FlagHead = Pick<FlagState, 'name' | 'project' | 'stale' | 'archived' | 'createdAt' | 'variants'> &
-  FlagMetadata;
+export type FlagHead = Pick<FlagState, 'name' | 'project' | 'archived' | 'createdAt' | 'variants'> & FlagMembers;
 
 interface Variants {
   readonly variants: readonly Variant[];

@@ -3,25 +3,32 @@ import type { Dependency } from './dependency.types.js';
 import type { FlagEnvironment } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
+/** The members of a flag that its creation and `updateFlag` set. */
+export interface FlagMembers {
+  /** At most 10,000 characters. In a new flag `''` by default; null if it was cleared. */
+  readonly description: string | null;
+  /** One of the configured flag types. In a new flag `release` by default, or the first type if that is not configured. */
+  readonly type: string;
+  /** In a new flag always false. */
+  readonly stale: boolean;
+  /** In a new flag false by default. */
+  readonly impressionData: boolean;
+  /** At most 20, each of 1–50 characters and unique, in the given order. In a new flag `[]` by default. */
+  readonly labels: readonly string[];
+  /** A user, a team or a mail address, 1–200 characters; null by default, if the flag has no owner. */
+  readonly owner: string | null;
+}
+
 /** A flag without its configuration per environment. */
-export interface Flag {
+export interface Flag extends FlagMembers {
   /** Unique in the instance, archived flags included. */
   readonly name: string;
   readonly project: string;
-  readonly description: string | null;
-  /** One of the configured flag types. */
-  readonly type: string;
-  readonly stale: boolean;
-  readonly impressionData: boolean;
   readonly archived: boolean;
   /** ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;
   /** Empty if the flag has no variants. */
   readonly variants: readonly Variant[];
-  /** In the given order, without duplicates. */
-  readonly labels: readonly string[];
-  /** A user, a team or a mail address; null if the flag has no owner. */
-  readonly owner: string | null;
   /**
    * Increases with every change of the flag, and when another flag becomes its child; never with metrics. Pass it as
    * `ifRevision`.
@@ -68,31 +75,13 @@ export interface ArchivedFlag extends FlagSummary {
 }
 
 /** A flag to create. */
-export interface NewFlag {
+export interface NewFlag extends Partial<Omit<FlagMembers, 'stale'>> {
   /** 1–100 characters that need no encoding in a URL (`encodeURIComponent(name) === name`), not `.` or `..`. */
   readonly name: string;
-  /** Default: `''`. */
-  readonly description?: string | null;
-  /** Default: `release` if configured, or else the first configured type. */
-  readonly type?: string;
-  /** Default: false. */
-  readonly impressionData?: boolean;
-  /** At most 20, each of 1–50 characters and unique. Flags keep their order. Default: `[]`. */
-  readonly labels?: readonly string[];
-  /** 1–200 characters. Default: null. */
-  readonly owner?: string | null;
 }
 
-/** Absent members stay unchanged. A `null` description or owner clears it. */
-export interface FlagChanges {
-  readonly description?: string | null;
-  readonly type?: string;
-  readonly stale?: boolean;
-  readonly impressionData?: boolean;
-  /** Replaces all labels. */
-  readonly labels?: readonly string[];
-  readonly owner?: string | null;
-}
+/** Absent members stay unchanged. `labels` replaces all labels. A `null` description or owner clears it. */
+export interface FlagChanges extends Partial<FlagMembers> {}
 
 /** Labels to add and to remove. A label in both lists is added. */
 export interface LabelChanges {

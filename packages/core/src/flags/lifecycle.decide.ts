@@ -1,3 +1,4 @@
+import { pickPresent } from '../base/json.js';
 import { FlagsError } from '../errors.js';
 import type { StrategyParameters } from '../evaluation/definitions.types.js';
 import type { Dependency } from './dependency.types.js';
@@ -7,8 +8,10 @@ import {
   enabledEnvironments,
   type FlagEvent,
   type FlagState,
+  newFlagState,
 } from './flag.js';
 import type { NewFlag } from './flag.types.js';
+import { METADATA } from './flag-members.js';
 import { assertNewLabels } from './metadata.decide.js';
 import type { Strategy } from './strategy.types.js';
 
@@ -25,23 +28,8 @@ export function createFlag(
   origin: FlagOrigin,
 ): FlagEvent[] {
   assertNameFree(existing, input.name);
-  const { name, description = '', type, impressionData = false, labels = [], owner = null } = input;
-  assertNewLabels(labels);
-  const data: FlagState = {
-    name,
-    project: origin.project,
-    description,
-    type,
-    stale: false,
-    impressionData,
-    archived: false,
-    createdAt: origin.createdAt,
-    variants: [],
-    dependencies: [],
-    environments: [],
-    labels,
-    owner,
-  };
+  assertNewLabels(input.labels);
+  const data = newFlagState({ ...pickPresent(input, METADATA), name: input.name, ...origin });
   return [{ type: 'flag-created', data, before: null }];
 }
 

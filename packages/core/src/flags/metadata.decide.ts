@@ -2,15 +2,9 @@ import { pickChanged } from '../base/json.js';
 import { isDotSegment } from '../base/primitives.js';
 import { invalidInput, type Validator } from '../base/validator.js';
 import type { ErrorDetail } from '../errors.js';
-import {
-  assertNotArchived,
-  type FlagEvent,
-  type FlagHead,
-  type FlagMetadata,
-  type FlagState,
-  METADATA,
-} from './flag.js';
-import type { FlagChanges, LabelChanges } from './flag.types.js';
+import { assertNotArchived, type FlagEvent, type FlagHead, type FlagState } from './flag.js';
+import type { FlagChanges, FlagMembers, LabelChanges } from './flag.types.js';
+import { METADATA, membersOf } from './flag-members.js';
 
 /**
  * Records one event for the metadata and one for staleness, if they change. The metadata event contains the flag
@@ -42,7 +36,7 @@ export function newLabelIssues(
 /** As {@link changeMetadata}, but accepts archived flags, and labels that the flag has had before. */
 export function replaceMetadata(flag: FlagState, { stale = flag.stale, ...changes }: FlagChanges): FlagEvent[] {
   const before = toUpdate(flag);
-  const changed = pickChanged<FlagMetadata>(before, changes, METADATA);
+  const changed = pickChanged<FlagMembers>(before, changes, METADATA);
   const events: FlagEvent[] = changed ? [{ type: 'flag-updated', data: { ...before, ...changed.data }, before }] : [];
   if (stale === flag.stale) return events;
   return [...events, { type: stale ? 'flag-stale-on' : 'flag-stale-off', data: { stale }, before: { stale: !stale } }];
@@ -64,19 +58,7 @@ export function changeLabels(
 }
 
 export function toUpdate(flag: FlagState): FlagHead {
-  const { name, project, description, type, stale, impressionData, archived, createdAt, variants, labels, owner } =
-    flag;
-  return {
-    name,
-    project,
-    description,
-    type,
-    stale,
-    impressionData,
-    archived,
-    createdAt,
-    variants,
-    labels,
-    owner,
-  };
+  const { name, project, archived, createdAt, variants } = flag;
+  const { labels, owner, ...members } = membersOf(flag);
+  return { name, project, ...members, archived, createdAt, variants, labels, owner };
 }

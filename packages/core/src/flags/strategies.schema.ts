@@ -9,13 +9,9 @@ import {
   text,
 } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
-import {
-  CONSTRAINT_OPERATORS,
-  type Constraint,
-  type ParameterValue,
-  type StrategyParameters,
-} from '../evaluation/definitions.types.js';
+import type { Constraint, ParameterValue, StrategyParameters } from '../evaluation/definitions.types.js';
 import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
+import { CONSTRAINT_OPERATORS, type OperandKind, operandOf } from '../evaluation/operators.js';
 import { isSemver } from '../evaluation/semver.js';
 import { percentageParameter, STRATEGIES } from '../evaluation/strategies.js';
 import { WHOLE_PERCENTS } from './faults.js';
@@ -138,35 +134,35 @@ export function* findConstraintIssues(constraints: readonly Constraint[]): Gener
   for (const [i, constraint] of constraints.entries()) yield* findOperandIssues(constraint, `/constraints/${i}`);
 }
 
-function findOperandIssues({ operator, value, values }: Constraint, path: string): Iterable<ErrorDetail> {
-  const operand = OPERANDS.get(operator.split('_', 1)[0] ?? '');
-  if (operand) return findValueIssues(value, { operator, path: `${path}/value`, ...operand });
-  if (values === undefined) return [{ message: `is required for ${operator}`, path: `${path}/values` }];
-  return operator === 'IN_CIDR'
-    ? findNetworkIssues(values, `${path}/values`)
-    : findEmptyValues(values, `${path}/values`);
+function findOperandIssues(constraint: Constraint, path: string): Iterable<ErrorDetail> {
+  return OPERAND_RULES[operandOf(constraint.operator) ?? 'texts'](constraint, path);
 }
 
-interface Operand {
-  readonly holds: (value: string) => boolean;
-  readonly description: string;
-}
+type OperandRule = (constraint: Constraint, path: string) => Iterable<ErrorDetail>;
 
-/** The rules for the operand `value`, by the operator's family. Other operators take `values`. */
-const OPERANDS: ReadonlyMap<string, Operand> = new Map([
-  ['NUM', { holds: (value: string) => parseNumber(value) !== undefined, description: 'a finite number' }],
-  ['DATE', { holds: (value: string) => parseIsoDate(value) !== undefined, description: 'an ISO 8601 date' }],
-  ['SEMVER', { holds: isSemver, description: 'a version as in Semantic Versioning 2.0' }],
+/** What an operand must be, by its kind. */
+const OPERAND_RULES: Readonly<Record<OperandKind, OperandRule>> = {
+  texts: onValues(findEmptyValues),
+  networks: onValues(findNetworkIssues),
+  number: onValue((value) => parseNumber(value) !== undefined, 'a finite number'),
+  moment: onValue((value) => parseIsoDate(value) !== undefined, 'an ISO 8601 date'),
+  version: onValue(isSemver, 'a version as in Semantic Versioning 2.0'),
   // Compiled later, in slices, and only if it is new.
-  ['REGEX', { holds: () => true, description: '' }],
-]);
+  pattern: onValue(() => true, ''),
+};
 
-function findValueIssues(
-  value: string | undefined,
-  { operator, path, holds, description }: Operand & { readonly operator: string; readonly path: string },
-): readonly ErrorDetail[] {
-  if (value === undefined) return [{ message: `is required for ${operator}`, path }];
-  return holds(value) ? [] : [{ message: `must be ${description}`, path }];
+function onValue(holds: (value: string) => boolean, description: string): OperandRule {
+  return ({ operator, value }, path) => {
+    if (value === undefined) return [{ message: `is required for ${operator}`, path: `${path}/value` }];
+    return holds(value) ? [] : [{ message: `must be ${description}`, path: `${path}/value` }];
+  };
+}
+
+function onValues(findIssues: (values: readonly string[], path: string) => Iterable<ErrorDetail>): OperandRule {
+  return ({ operator, values }, path) => {
+    if (values === undefined) return [{ message: `is required for ${operator}`, path: `${path}/values` }];
+    return findIssues(values, `${path}/values`);
+  };
 }
 
 const NO_VALUES = 'must have at least one value';

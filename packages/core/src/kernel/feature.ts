@@ -1,5 +1,5 @@
 import type { DomainEvent } from '../base/domain-event.js';
-import type { Kind, RecordedKind } from '../engine/kind.js';
+import type { ActionOf, Kind, RecordedKind } from '../engine/kind.js';
 import type { Restorer } from '../engine/restorer.js';
 
 /*
@@ -15,25 +15,29 @@ export interface Feature {
 }
 
 /** A kind of document, and how an undo and an import restore it. */
-export interface FeatureKind<State, Event extends DomainEvent> {
-  readonly documents: RecordedKind<State, Event> & Partial<Pick<Kind<State, Event>, 'evolve'>>;
+export interface FeatureKind<State, Event extends DomainEvent, Action extends string = string> {
+  readonly documents: RecordedKind<State, Event, Action> & Partial<Pick<Kind<State, Event>, 'evolve'>>;
   /** Undefined: the history leaves these documents out, and an undo never restores them. */
   readonly restorer: Restorer<State, Event> | undefined;
 }
 
 /** Lists a kind of a feature. */
-export function describeKind<State, Event extends DomainEvent>(
-  documents: FeatureKind<State, Event>['documents'],
+export function describeKind<State, Event extends DomainEvent, Action extends string>(
+  documents: FeatureKind<State, Event, Action>['documents'],
   restorer?: Restorer<State, Event>,
-): FeatureKind<State, Event> {
+): FeatureKind<State, Event, Action> {
   return { documents, restorer };
 }
 
-type EventTypeOfKind<Listed> = Listed extends { readonly documents: { readonly events: infer Events } }
-  ? keyof Events
-  : never;
+/** The descriptions of the events of a feature. */
+type EventsOf<Given> = Given extends { readonly kinds: readonly (infer Listed)[] } ? EventsOfKind<Listed> : never;
+
+type EventsOfKind<Listed> = Listed extends { readonly documents: { readonly events: infer Events } } ? Events : never;
+
+type KeyOf<Events> = Events extends unknown ? keyof Events : never;
 
 /** The types of the events of a feature. */
-export type EventTypeOf<Given> = Given extends { readonly kinds: readonly (infer Listed)[] }
-  ? EventTypeOfKind<Listed>
-  : never;
+export type EventTypeOf<Given> = KeyOf<EventsOf<Given>>;
+
+/** The operations whose permission the events of a feature need. */
+export type EventActionOf<Given> = ActionOf<EventsOf<Given>>;

@@ -1,6 +1,6 @@
 import type { ProjectRef } from '../base/common.types.js';
 import { type Edit, editItems } from '../base/parts.js';
-import { type EventDescriptions, type Kind, memberParts, wholePart } from '../engine/kind.js';
+import { type ActionOf, describeEvents, type Kind, memberParts, wholePart } from '../engine/kind.js';
 import { referredProjects, throwProjectNotFound } from '../engine/references.js';
 import type { Read, Versioned } from '../storage/documents.js';
 import { updateProject } from './project.decide.js';
@@ -61,7 +61,7 @@ function memberPart({ data, before }: Pick<ProjectEvent, 'data' | 'before'>, { u
   return [wholePart(['members', `${userId}`], { data, before })];
 }
 
-const projectEvents: EventDescriptions<ProjectEvent> = {
+const projectEvents = describeEvents<ProjectEvent>()({
   'project-created': { parts: memberParts, action: 'createProject', isWhole: true },
   'project-updated': { parts: memberParts, action: 'updateProject' },
   'project-deleted': { parts: memberParts, action: 'deleteProject', isWhole: true },
@@ -77,9 +77,9 @@ const projectEvents: EventDescriptions<ProjectEvent> = {
     shrinks: true,
     isAboutAccess: true,
   },
-};
+});
 
-export const projectDocuments: Kind<ProjectState, ProjectEvent> = {
+export const projectDocuments: Kind<ProjectState, ProjectEvent, ActionOf<typeof projectEvents>> = {
   ...referredProjects,
   events: projectEvents,
   smaller: 'remove members first',

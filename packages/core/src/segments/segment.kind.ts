@@ -1,5 +1,5 @@
 import { isSameJson } from '../base/json.js';
-import { type EventDescriptions, type Kind, memberParts } from '../engine/kind.js';
+import { type ActionOf, describeEvents, type Kind, memberParts } from '../engine/kind.js';
 import { referredSegments } from '../engine/references.js';
 import type { SegmentEvent, SegmentState } from './segment.js';
 
@@ -17,14 +17,14 @@ export function restoreSegment(now: SegmentState | undefined, target: SegmentSta
     : [{ type: 'segment-created', data: target, before: null }];
 }
 
-const segmentEvents: EventDescriptions<SegmentEvent> = {
+const segmentEvents = describeEvents<SegmentEvent>()({
   'segment-created': { parts: memberParts, action: 'createSegment', isWhole: true },
   'segment-updated': { parts: memberParts, action: 'updateSegment', moves: true, isWhole: true },
   'segment-deleted': { parts: memberParts, action: 'deleteSegment', isWhole: true },
-};
+});
 
 /** Without a summary: lists read whole segments. */
-export const segmentDocuments: Kind<SegmentState, SegmentEvent> = {
+export const segmentDocuments: Kind<SegmentState, SegmentEvent, ActionOf<typeof segmentEvents>> = {
   ...referredSegments,
   events: segmentEvents,
   smaller: 'divide it into several segments',

@@ -26,14 +26,14 @@ function projectOfToken({ project, projects }: StoredToken): string | null {
   return project === '*' || projects.length > 1 ? null : project;
 }
 
-const tokenEvents: EventDescriptions<TokenEvent> = {
+const tokenEvents: EventDescriptions<TokenEvent, never> = {
   'token-created': { parts: memberParts, isAboutAccess: true, isWhole: true, show },
   'token-updated': { parts: memberParts, isAboutAccess: true, show },
   'token-deleted': { parts: memberParts, isAboutAccess: true, isWhole: true, show },
 };
 
 /** Without a history: an undo must not restore a deleted token. */
-export const tokenDocuments: Kind<TokenState, TokenEvent> = {
+export const tokenDocuments: Kind<TokenState, TokenEvent, never> = {
   kind: 'token',
   events: tokenEvents,
   smaller: 'name fewer projects',

@@ -1,6 +1,7 @@
 import type { Constraint, Payload } from '../evaluation/definitions.types.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import type { Flag, FlagDetail } from '../flags/flag.types.js';
+import { membersOf } from '../flags/flag-members.js';
 import type { StrategyRollout } from '../flags/rollout.types.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import type { Variant } from '../flags/variant.types.js';
@@ -107,19 +108,17 @@ export function dependencyToWire({ flag, enabled, variants }: Dependency) {
 
 /** Events have no `lastSeenAt`, because the log has no metrics. It is null then. */
 export function flagToWire(flag: Omit<Flag, 'revision'> & Partial<Pick<FlagDetail, 'lastSeenAt'>>) {
+  const { labels, owner, ...members } = membersOf(flag);
   return {
     name: flag.name,
     project: flag.project,
-    description: flag.description,
-    type: flag.type,
-    stale: flag.stale,
-    impressionData: flag.impressionData,
+    ...members,
     archived: flag.archived,
     createdAt: flag.createdAt,
     lastSeenAt: flag.lastSeenAt ?? null,
     variants: flag.variants.length === 0 ? null : flag.variants.map(variantToWire),
-    labels: flag.labels,
-    owner: flag.owner,
+    labels,
+    owner,
   };
 }
 

@@ -1,4 +1,11 @@
-import { percentageParameter, STRATEGIES, shareOf, stickyField, unknownInStrategy } from '../evaluation/strategies.js';
+import {
+  LIST_NOUNS,
+  percentageParameter,
+  STRATEGIES,
+  shareOf,
+  stickyField,
+  unknownInStrategy,
+} from '../evaluation/strategies.js';
 
 /** A part of a flag's audience: what one strategy admits. Everybody if it has a `rollout` of 100 and nothing else. */
 export interface AudiencePart {
@@ -6,7 +13,7 @@ export interface AudiencePart {
   readonly rollout: number;
   /** The id of the segment that is the only condition. */
   readonly segment?: number;
-  /** A list of `user`, `address` or `host` values. */
+  /** A list of values. The noun is for one of them, such as `user`. */
   readonly list?: { readonly noun: string; readonly count: number };
   /** The context field without which the flag is off, although the percentage is 100. */
   readonly field?: string;
@@ -88,7 +95,9 @@ function ownAudience({ name, parameters }: Pick<Shown, 'name' | 'parameters'>): 
   const [first] = known.parameters;
   if (first === undefined) return { rollout: 100 };
   const value = parameters?.[first.name];
-  if (noun !== undefined) return audienceOfList(value, noun);
+  if (first.type !== 'percentage') {
+    return noun ? audienceOfList(value, noun.one) : { rollout: 100, targeted: true };
+  }
   const rollout = shareOf(value);
   try {
     const isSticky = known.parameters.some((parameter) => parameter.name === 'stickiness');
@@ -141,8 +150,9 @@ function describePart(
   return field === undefined ? share : `${share} with ${field}`;
 }
 
+/** A later release of the server may send other nouns. */
 function pluralOf(noun: string): string {
-  return noun.endsWith('s') ? `${noun}es` : `${noun}s`;
+  return LIST_NOUNS.get(noun) ?? `${noun}s`;
 }
 
 /** A flag in one environment, as lists show it. */

@@ -1,6 +1,6 @@
 import { isObject, isSameJson } from '../base/json.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
-import { noEffectInConstraint, STRATEGIES } from '../evaluation/strategies.js';
+import { noEffectInConstraint, PERCENTAGES } from '../evaluation/strategies.js';
 import { describeSteps, isRollout } from './describe-rollout.js';
 import {
   describeCondition,
@@ -11,7 +11,7 @@ import {
   type FindSegmentName,
   itemsOf,
   listOf,
-  OPERATORS,
+  operatorWords,
   SHOWN_VALUES,
   strategyTitle,
 } from './describe-strategy.js';
@@ -172,12 +172,6 @@ export function describePath(pointer: string, { strategies }: Names = {}): strin
   return words.join(' · ');
 }
 
-const PERCENTAGES: ReadonlySet<string> = new Set(
-  [...STRATEGIES.values()].flatMap(({ parameters }) =>
-    parameters.filter(({ type }) => type === 'percentage').map(({ name }) => name),
-  ),
-);
-
 /** Whether these are the parts of a pointer to the percentage of a strategy, whose value says what it is: "25 %". */
 function isPercentage(parts: readonly string[]): boolean {
   const [list, , container, name = ''] = parts.slice(-4);
@@ -191,7 +185,7 @@ const ORDERED = new Set(['strategies', 'constraints', 'variants', 'dependencies'
 function constraintWords(key: string, isWhole: boolean): string {
   const [, field = key, operator = ''] = /^(.*) ([A-Z_]+)( \d+)?$/.exec(key) ?? [];
   const notes = noEffectInConstraint({ contextName: field, operator }).map((note) => ` (${note})`);
-  return isWhole ? field : `${field} ${OPERATORS[operator]?.label ?? operator}${notes.join('')}`;
+  return isWhole ? field : `${field} ${operatorWords(operator)?.label ?? operator}${notes.join('')}`;
 }
 
 /** Describes the value at a JSON Pointer; undefined if it does not exist. */

@@ -1,33 +1,39 @@
-import { noEffectInConstraint, STRATEGIES, unknownInStrategy } from '../evaluation/strategies.js';
+import { type ConstraintOperator, operatorOf, takesValues } from '../evaluation/operators.js';
+import { HASHING, noEffectInConstraint, STRATEGIES, unknownInStrategy } from '../evaluation/strategies.js';
 import { rolloutOf } from './audience.js';
 
-/** The operators with their words, in the order of the picker. */
-export const OPERATORS: Readonly<
-  Record<string, { readonly label: string; readonly not: string; readonly takes: 'values' | 'value' }>
-> = {
-  IN: { label: 'is one of', not: 'is not one of', takes: 'values' },
-  NOT_IN: { label: 'is not one of', not: 'is one of', takes: 'values' },
-  STR_CONTAINS: { label: 'contains', not: 'does not contain', takes: 'values' },
-  STR_STARTS_WITH: { label: 'starts with', not: 'does not start with', takes: 'values' },
-  STR_ENDS_WITH: { label: 'ends with', not: 'does not end with', takes: 'values' },
-  NUM_EQ: { label: '=', not: '≠', takes: 'value' },
-  NUM_GT: { label: '>', not: 'not >', takes: 'value' },
-  NUM_GTE: { label: '≥', not: 'not ≥', takes: 'value' },
-  NUM_LT: { label: '<', not: 'not <', takes: 'value' },
-  NUM_LTE: { label: '≤', not: 'not ≤', takes: 'value' },
-  DATE_AFTER: { label: 'is after', not: 'is not after', takes: 'value' },
-  DATE_BEFORE: { label: 'is before', not: 'is not before', takes: 'value' },
-  SEMVER_EQ: { label: 'is version', not: 'is not version', takes: 'value' },
-  SEMVER_GT: { label: 'is newer than', not: 'is not newer than', takes: 'value' },
-  SEMVER_GTE: { label: 'is at least version', not: 'is not at least version', takes: 'value' },
-  SEMVER_LT: { label: 'is older than', not: 'is not older than', takes: 'value' },
-  SEMVER_LTE: { label: 'is at most version', not: 'is not at most version', takes: 'value' },
-  REGEX: { label: 'matches', not: 'does not match', takes: 'value' },
-  IN_CIDR: { label: 'is in network', not: 'is not in network', takes: 'values' },
+interface OperatorWords {
+  readonly label: string;
+  /** Of an inverted constraint. */
+  readonly not: string;
+}
+
+/** The words of each operator, in the order of the picker. */
+export const OPERATOR_WORDS: Readonly<Record<ConstraintOperator, OperatorWords>> = {
+  IN: { label: 'is one of', not: 'is not one of' },
+  NOT_IN: { label: 'is not one of', not: 'is one of' },
+  STR_CONTAINS: { label: 'contains', not: 'does not contain' },
+  STR_STARTS_WITH: { label: 'starts with', not: 'does not start with' },
+  STR_ENDS_WITH: { label: 'ends with', not: 'does not end with' },
+  NUM_EQ: { label: '=', not: '≠' },
+  NUM_GT: { label: '>', not: 'not >' },
+  NUM_GTE: { label: '≥', not: 'not ≥' },
+  NUM_LT: { label: '<', not: 'not <' },
+  NUM_LTE: { label: '≤', not: 'not ≤' },
+  DATE_AFTER: { label: 'is after', not: 'is not after' },
+  DATE_BEFORE: { label: 'is before', not: 'is not before' },
+  SEMVER_EQ: { label: 'is version', not: 'is not version' },
+  SEMVER_GT: { label: 'is newer than', not: 'is not newer than' },
+  SEMVER_GTE: { label: 'is at least version', not: 'is not at least version' },
+  SEMVER_LT: { label: 'is older than', not: 'is not older than' },
+  SEMVER_LTE: { label: 'is at most version', not: 'is not at most version' },
+  REGEX: { label: 'matches', not: 'does not match' },
+  IN_CIDR: { label: 'is in network', not: 'is not in network' },
 };
 
-export function takesValues(operator: string): boolean {
-  return OPERATORS[operator]?.takes !== 'value';
+/** Returns the words of an operator; undefined for one that is unknown. */
+export function operatorWords(operator: string): OperatorWords | undefined {
+  return operatorOf(operator) && OPERATOR_WORDS[operator as ConstraintOperator];
 }
 
 /** The number of values that a summary shows. */
@@ -51,7 +57,7 @@ interface ShownConstraint {
 /** Describes a constraint without its field: "is one of DE, AT". Says what of it has no effect. */
 export function describeCondition(constraint: ShownConstraint): string {
   const { operator, values = [], value = '', inverted, caseInsensitive } = constraint;
-  const words = OPERATORS[operator];
+  const words = operatorWords(operator);
   const verb = words === undefined ? operator : inverted ? words.not : words.label;
   const problems = noEffectInConstraint(constraint);
   const isAnyCase = caseInsensitive && problems.length === 0;
@@ -162,9 +168,6 @@ function describeLists(parameters: ShownStrategy['parameters']): readonly string
   const lists = Object.entries(parameters ?? {}).filter(([key, value]) => value !== '' && !HASHING.has(key));
   return lists.map(([key, value]) => `${key} ${listOf(itemsOf(value))}`);
 }
-
-/** Parameters with their own controls. Summaries omit them. */
-export const HASHING: ReadonlySet<string> = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
 
 interface ShownVariant {
   readonly weight: number;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { name as nameSchema, possiblyEmptyText, text } from '../../src/base/primitives.js';
 import { createValidator } from '../../src/base/validator.js';
-import { CONSTRAINT_OPERATORS } from '../../src/evaluation/definitions.types.js';
+import { CONSTRAINT_OPERATORS } from '../../src/evaluation/operators.js';
 import { validate } from './default-validators.js';
 import { faultsOf, pathsOf } from './issues.js';
 

@@ -8,6 +8,7 @@ import type {
   VariantDefinition,
 } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationContext } from '../../src/evaluation/evaluation.types.js';
+import { CONSTRAINT_OPERATORS, type OperandKind, operandOf } from '../../src/evaluation/operators.js';
 
 /**
  * Documents and contexts as a service would have them, including odd values. They draw nothing at random in an
@@ -59,25 +60,21 @@ const fields = fc.constantFrom(
   'nothing',
 );
 
-const operands: Record<string, fc.Arbitrary<Partial<ConstraintDefinition>>> = {
-  IN: fc.record({ values: fc.array(fc.oneof(listedWords, listedIds, versions), { maxLength: 4 }) }),
-  NOT_IN: fc.record({ values: fc.array(fc.oneof(listedWords, listedIds), { maxLength: 4 }) }),
-  STR_CONTAINS: fc.record({ values: fc.array(listedWords, { maxLength: 3 }) }),
-  STR_STARTS_WITH: fc.record({ values: fc.array(listedWords, { maxLength: 3 }) }),
-  STR_ENDS_WITH: fc.record({ values: fc.array(listedWords, { maxLength: 3 }) }),
-  REGEX: fc.record({ value: patterns }),
-  IN_CIDR: fc.record({ values: fc.array(fc.oneof(ranges, addresses), { maxLength: 3 }) }),
-  NOT_AN_OPERATOR: fc.record({ values: fc.array(words, { maxLength: 2 }), value: words }),
+const OPERANDS: Record<OperandKind, fc.Arbitrary<Partial<ConstraintDefinition>>> = {
+  texts: fc.record({ values: fc.array(fc.oneof(listedWords, listedIds, versions), { maxLength: 4 }) }),
+  networks: fc.record({ values: fc.array(fc.oneof(ranges, addresses), { maxLength: 3 }) }),
+  number: fc.record({ value: numbers }),
+  moment: fc.record({ value: dates }),
+  version: fc.record({ value: versions.filter((version) => !version.startsWith('v')) }),
+  pattern: fc.record({ value: patterns }),
 };
-for (const operator of ['NUM_EQ', 'NUM_GT', 'NUM_GTE', 'NUM_LT', 'NUM_LTE'])
-  operands[operator] = fc.record({ value: numbers });
-for (const operator of ['DATE_AFTER', 'DATE_BEFORE']) operands[operator] = fc.record({ value: dates });
-for (const operator of ['SEMVER_EQ', 'SEMVER_GT', 'SEMVER_GTE', 'SEMVER_LT', 'SEMVER_LTE']) {
-  operands[operator] = fc.record({ value: versions.filter((version) => !version.startsWith('v')) });
-}
+const operands: readonly (readonly [string, fc.Arbitrary<Partial<ConstraintDefinition>>])[] = [
+  ...CONSTRAINT_OPERATORS.map((operator) => [operator, OPERANDS[operandOf(operator) ?? 'texts']] as const),
+  ['NOT_AN_OPERATOR', fc.record({ values: fc.array(words, { maxLength: 2 }), value: words })],
+];
 
 const constraint: fc.Arbitrary<ConstraintDefinition> = fc
-  .constantFrom(...Object.entries(operands))
+  .constantFrom(...operands)
   .chain(([operator, operand]) =>
     fc
       .record({ contextName: fields, inverted: fc.boolean(), caseInsensitive: fc.boolean(), operand })

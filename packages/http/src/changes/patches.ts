@@ -1,16 +1,14 @@
-import type {
-  ChangeContext,
-  Flag,
-  FlagChanges,
-  FlagRef,
-  Flags,
-  Strategy,
-  StrategyInput,
-  StrategyRef,
-  Variant,
-} from '@flags/core';
+import type { ChangeContext, Flag, FlagRef, Flags, Strategy, StrategyInput, StrategyRef, Variant } from '@flags/core';
 import { FlagsError } from '@flags/core';
-import { changeByFlag, isSameJson, type Revised, type StoredFlag } from '@flags/core/integration';
+import {
+  changeByFlag,
+  FLAG_MEMBER_NAMES,
+  FLAG_MEMBERS,
+  isSameJson,
+  membersOf,
+  type Revised,
+  type StoredFlag,
+} from '@flags/core/integration';
 import { invalidInput } from '../messages/errors.js';
 import { asVariable, withVariableType } from '../wire/flag.js';
 import { applyPatch, type JsonPatch, readPatch } from './json-patch.js';
@@ -31,8 +29,7 @@ interface PatchRequest<Ref extends FlagRef> {
 /**
  * Changes a flag by a JSON Patch (RFC 6902): all operations or none.
  *
- * The patch may change `/description`, `/type`, `/stale`, `/impressionData`, `/labels` (and single labels, by their
- * indexes) and `/owner`. Changes of `/name`, `/project`, `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored. The
+ * The patch may change what `updateFlag` changes, and single labels by their indexes. Changes of `/name`, `/project`, `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored. The
  * patch can neither test nor copy the last two, because they are not stored with the flag.
  *
  * @throws FlagsError as `updateFlag`, and `invalid_patch`, `patch_test_failed`
@@ -109,42 +106,37 @@ function strategyIn({ environments }: Pick<StoredFlag, 'environments'>, ref: Str
   return environments.find(({ name }) => name === ref.environment)?.strategies.find(({ id }) => id === ref.strategy);
 }
 
-const OF_FLAG = [
-  'description',
-  'type',
-  'stale',
-  'impressionData',
-  'labels',
-  'owner',
-] as const satisfies readonly (keyof FlagChanges)[];
 /** The values of members that a patch removes. Other members cannot be removed. */
-const CLEARED = { description: null, labels: [], owner: null };
+const REMOVED: Fields = Object.fromEntries(
+  Object.entries(FLAG_MEMBERS).flatMap(([name, { removed }]) => (removed === undefined ? [] : [[name, removed]])),
+);
 const KEPT_BY_FLAG = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the members that a patch changes. The patch may test other stored members, but cannot change them. */
 export function patchedMetadata(flag: Omit<Flag, 'revision'>, patch: JsonPatch): Fields {
-  const { name, project, createdAt, description, type, stale, impressionData, labels, owner } = flag;
-  const view = { name, project, createdAt, description, type, stale, impressionData, labels, owner };
-  const result = applyPatch(view, patch, { changeable: OF_FLAG, readOnly: KEPT_BY_FLAG }) as Fields;
+  const { name, project, createdAt } = flag;
+  const view: Fields = { name, project, createdAt, ...membersOf(flag) };
+  const result = applyPatch(view, patch, { changeable: FLAG_MEMBER_NAMES, readOnly: KEPT_BY_FLAG }) as Fields;
   return changesBetween(view, withoutGaps(result));
 }
 
 /** Unchanged members are not validated again: a flag's type may no longer be configured. */
 function changesBetween(before: Fields, after: Fields): Fields {
-  const changed = OF_FLAG.filter((member) => !isSameJson(before[member], after[member]));
+  const changed = FLAG_MEMBER_NAMES.filter((member) => !isSameJson(before[member], after[member]));
   return Object.fromEntries(changed.map((member) => [member, after[member]]));
 }
 
-/** Removing the description, the labels or the owner clears them. Other members cannot be removed. */
 function withoutGaps(result: Fields): Fields {
-  const removed = OF_FLAG.filter((member) => !Object.hasOwn(CLEARED, member) && !Object.hasOwn(result, member));
+  const removed = FLAG_MEMBER_NAMES.filter(
+    (member) => !Object.hasOwn(REMOVED, member) && !Object.hasOwn(result, member),
+  );
   if (removed.length > 0) {
     const details = removed.map((member) => ({ message: 'cannot be removed', path: `/${member}` }));
     throw new FlagsError('invalid_patch', `The patch cannot be applied: /${removed[0]} cannot be removed.`, details);
   }
-  return { ...CLEARED, ...result };
+  return { ...REMOVED, ...result };
 }
 
 const OF_STRATEGY = [

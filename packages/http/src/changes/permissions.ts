@@ -203,7 +203,7 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
 
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
   if (op !== undefined) return [permissionOfOperation(op)];
-  const action = describeEvent(type).action as Action | undefined;
+  const action: Action | undefined = describeEvent(type).action;
   if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];
 }

@@ -1,5 +1,5 @@
-import { type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
-import { searchReadableFlags } from '@flags/core/integration';
+import { type FlagQuery, type Flags, FlagsError, isFlagsError, type PageQuery } from '@flags/core';
+import { LIST_NOUNS, searchReadableFlags } from '@flags/core/integration';
 import { inputParameters, isPaged, listReply, parameter } from '../api/query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../api/route.js';
 import { firstPermittedProject, isPermitted } from '../auth/permissions.js';
@@ -27,7 +27,7 @@ const audiencePartSchema = objectComponent(
   { rollout: { type: 'integer', minimum: 0, maximum: 100 } },
   {
     segment: { type: 'integer', description: 'The name of the segment, if it is the only condition.' },
-    list: strictObject({ noun: { type: 'string', enum: ['user', 'address', 'host'] }, count }),
+    list: strictObject({ noun: { type: 'string', enum: [...LIST_NOUNS.keys()] }, count }),
     field: { type: 'string', description: 'The context field without which the flag is off.' },
     targeted: { ...boolean, description: 'Whether there are other conditions.' },
     unknown: {
@@ -62,15 +62,15 @@ const featureEnvironmentSchema = objectComponent('FeatureEnvironment', {
   },
 });
 
+const { impressionData: _, labels, owner, ...listedMembers } = flagMembers;
+
 const featureSchema = objectComponent('Feature', {
   name: text,
   project: text,
-  description: flagMembers.description,
-  type: text,
-  stale: boolean,
+  ...listedMembers,
   archived: boolean,
-  labels: flagMembers.labels,
-  owner: flagMembers.owner,
+  labels,
+  owner,
   revision: positiveInteger,
   createdAt: timestamp,
   lastSeenAt: optionalTimestamp,
@@ -102,7 +102,7 @@ const FILTERS: readonly QueryParameter[] = [
     enabledIn: 'Only flags that are on in this environment.',
     namePrefix: 'Only flags whose names start with this text.',
     sort: 'Sort order; a leading `-` means descending. Default: by name, which also orders equal flags.',
-  }),
+  } satisfies Record<Exclude<keyof FlagQuery, keyof PageQuery | 'project' | 'label'>, string>),
   TAG_PARAMETER,
 ];
 

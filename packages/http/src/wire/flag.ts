@@ -1,5 +1,12 @@
 import { type FlagDetail, type FlagEnvironment, PAYLOAD_TYPES, type Variant } from '@flags/core';
-import { dependencyToWire, flagToWire, type JsonSchema, strategyToWire, variantToWire } from '@flags/core/integration';
+import {
+  dependencyToWire,
+  FLAG_MEMBERS,
+  flagToWire,
+  type JsonSchema,
+  strategyToWire,
+  variantToWire,
+} from '@flags/core/integration';
 import { strategyRolloutSchema } from '../features/rollouts/wire.js';
 import { entityTag } from '../messages/tags.js';
 import {
@@ -80,29 +87,39 @@ const flagEnvironmentSchema = objectComponent('FlagEnvironment', {
   strategies: listOf(strategySchema),
 });
 
-export const flagMembers = {
-  name: text,
-  project: { type: 'string', description: 'The id of the owning project.' },
-  description: { type: ['string', 'null'] },
-  type: text,
-  stale: boolean,
-  impressionData: boolean,
-  archived: boolean,
-  createdAt: timestamp,
-  lastSeenAt: optionalTimestamp,
-  variants: {
-    anyOf: [listOf(variantSchema), { type: 'null' }],
-    description: 'The variants; null if the flag has none.',
-  },
-  labels: listOf(text),
-  owner: { type: ['string', 'null'] },
-} satisfies Readonly<Record<string, JsonSchema>>;
+/** Replies show the types of inputs without their limits, which stored flags may be older than. */
+function withoutLimits({ type, items }: JsonSchema): JsonSchema {
+  return { type, ...(items !== undefined && { items: withoutLimits(items as JsonSchema) }) };
+}
 
-export const flagSchema = objectComponent('Flag', flagMembers);
+/** The schemas of the members that `updateFlag` changes. */
+export const flagMembers = Object.fromEntries(
+  Object.entries(FLAG_MEMBERS).map(([name, { schema }]) => [name, withoutLimits(schema)]),
+) as Readonly<Record<keyof typeof FLAG_MEMBERS, JsonSchema>>;
+
+function flagProperties() {
+  const { labels, owner, ...members } = flagMembers;
+  return {
+    name: text,
+    project: { type: 'string', description: 'The id of the owning project.' },
+    ...members,
+    archived: boolean,
+    createdAt: timestamp,
+    lastSeenAt: optionalTimestamp,
+    variants: {
+      anyOf: [listOf(variantSchema), { type: 'null' }],
+      description: 'The variants; null if the flag has none.',
+    },
+    labels,
+    owner,
+  };
+}
+
+export const flagSchema = objectComponent('Flag', flagProperties());
 
 export const flagDetailSchema = objectComponent(
   'FlagDetail',
-  { ...flagMembers, environments: listOf(flagEnvironmentSchema) },
+  { ...flagProperties(), environments: listOf(flagEnvironmentSchema) },
   {
     dependencies: { ...listOf(dependencySchema), description: 'The dependencies; absent if the flag has none.' },
     children: {

@@ -1,4 +1,4 @@
-import { itemsOf, takesValues } from '@flags/core/admin';
+import { itemsOf, type OperandKind, operatorOf } from '@flags/core/admin';
 import type { Constraint, Context, Segment } from '../api/types.js';
 import { DAY } from './usage-sums.js';
 
@@ -73,16 +73,32 @@ function fieldsIn(documents: unknown, segments: readonly Segment[], isWanted: (n
 const listOf = (text: unknown) => itemsOf(text).map(withoutMask);
 const withoutMask = (network: string) => network.replace(/\/.*/, '');
 
+interface Operands {
+  readonly values: readonly string[];
+  readonly value: string;
+  /** From the operand to the next accepted value. */
+  readonly step: number;
+}
+
+/** Values that a constraint accepts, by the kind of its operand. */
+const ADMITTED: Readonly<Record<OperandKind, (operands: Operands) => readonly string[]>> = {
+  texts: ({ values }) => values,
+  networks: ({ values }) => values.map(withoutMask),
+  number: ({ value, step }) => [String(Number(value) + step)],
+  version: ({ value, step }) => [step < 0 ? '0.0.0' : value.replace(/\d+/, (major) => `${+major + step}`)],
+  moment({ value, step }) {
+    const time = Date.parse(value) + step * DAY;
+    return Number.isNaN(time) ? [] : [new Date(time).toISOString()];
+  },
+  pattern: () => [],
+};
+
+const STEPS = { above: 1, below: -1 };
+
 /** Returns values that a constraint accepts. For a negated operator, returns the values that it rejects. */
 function admitted({ operator = 'IN', values = [], value = '' }: Constraint): readonly string[] {
-  const step = operator.endsWith('_GT') || operator === 'DATE_AFTER' ? 1 : /_LT$|_BEFORE$/.test(operator) ? -1 : 0;
-  if (operator === 'REGEX') return [];
-  if (takesValues(operator)) return operator === 'IN_CIDR' ? values.map(withoutMask) : values;
-  if (operator.startsWith('SEMVER'))
-    return [step < 0 ? '0.0.0' : value.replace(/\d+/, (major: string) => `${+major + step}`)];
-  if (!operator.startsWith('DATE')) return [String(Number(value) + step)];
-  const time = Date.parse(value) + step * DAY;
-  return Number.isNaN(time) ? [] : [new Date(time).toISOString()];
+  const { operand = 'texts', beyond } = operatorOf(operator) ?? {};
+  return ADMITTED[operand]({ values, value, step: beyond ? STEPS[beyond] : 0 });
 }
 
 /** A list of made-up users, and its label. */

@@ -1,8 +1,16 @@
 import { isSameJson } from '@flags/core/admin';
-import type { Change, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
+import type { Change, FlagDetail, FlagEnvironment, FlagMembers, Strategy, Variant } from '../api/types.js';
 
-/** Metadata that `updateFlag` changes. */
-const METADATA = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
+/** What `updateFlag` changes. */
+const MEMBERS: Readonly<Record<keyof FlagMembers, true>> = {
+  description: true,
+  type: true,
+  stale: true,
+  impressionData: true,
+  owner: true,
+  labels: true,
+};
+const MEMBER_NAMES = Object.keys(MEMBERS) as readonly (keyof FlagMembers)[];
 
 type NewChange = Omit<Change, 'ifRevision'>;
 
@@ -24,7 +32,7 @@ export function changesBetween(
   const after = { ...edited, owner: edited.owner?.trim() || null };
   const ref = { project: before.project, flag: before.name };
   const changes: NewChange[] = [];
-  const changed = METADATA.filter((name) => !isSameJson(before[name] ?? null, after[name] ?? null));
+  const changed = MEMBER_NAMES.filter((name) => !isSameJson(before[name] ?? null, after[name] ?? null));
   if (changed.length > 0) {
     changes.push({ op: 'updateFlag', ref, input: Object.fromEntries(changed.map((name) => [name, after[name]])) });
   }

@@ -15,14 +15,14 @@ function requestParts(event: RequestEvent): readonly ChangedPart[] {
   return memberParts(event, (name) => !UNCHANGED.includes(name));
 }
 
-const requestEvents: EventDescriptions<RequestEvent> = {
+const requestEvents: EventDescriptions<RequestEvent, never> = {
   'change-request-created': { parts: requestParts, spans: true },
   'change-request-decided': { parts: requestParts, spans: true, shrinks: true },
   'change-request-ended': { parts: requestParts, spans: true, shrinks: true },
 };
 
 /** Without a history: an undo never restores a request. */
-export const requestDocuments: RecordedKind<RequestState, RequestEvent> = {
+export const requestDocuments: RecordedKind<RequestState, RequestEvent, never> = {
   kind: 'change-request',
   events: requestEvents,
   smaller: 'make several requests of fewer changes',

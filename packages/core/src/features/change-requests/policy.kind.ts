@@ -1,7 +1,7 @@
 import { type ChangedPart, type EventDescriptions, type Kind, memberParts } from '../../engine/kind.js';
 import type { ApprovalPolicy, ApprovalPolicyEvent } from './policy.js';
 
-const policyEvents: EventDescriptions<ApprovalPolicyEvent> = {
+const policyEvents: EventDescriptions<ApprovalPolicyEvent, never> = {
   'approval-policy-updated': { parts: (event): readonly ChangedPart[] => memberParts(event), isWhole: true },
 };
 
@@ -13,7 +13,7 @@ const policyEvents: EventDescriptions<ApprovalPolicyEvent> = {
  * flags and segments: a storage that orders events by the first lock of their commit, as PostgreSQL, would otherwise put an
  * archived flag before a clone that had locked it first.
  */
-export const policyDocuments: Kind<ApprovalPolicy, ApprovalPolicyEvent> = {
+export const policyDocuments: Kind<ApprovalPolicy, ApprovalPolicyEvent, never> = {
   kind: 'settings',
   events: policyEvents,
   smaller: 'name fewer environments',

@@ -1,4 +1,4 @@
-import { noEffectInConstraint, OPERATORS, takesValues } from '@flags/core/admin';
+import { noEffectInConstraint, OPERATOR_WORDS, operandOf, operatorOf, takesValues } from '@flags/core/admin';
 import type { Constraint } from '../../api/types.js';
 import { Checkbox, IconButton, Select } from '../control/controls.js';
 import { isTime, TimeInput, ZONE_HINT } from '../form/time-field.js';
@@ -18,10 +18,10 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
   const { contextName, operator, inverted = false, caseInsensitive = false } = constraint;
   const name = `Constraint ${number}`;
   // A set box can be cleared where it has no effect.
-  const isText = operator.startsWith('STR_') || operator === 'REGEX' || caseInsensitive;
+  const isText = operatorOf(operator)?.canIgnoreCase || caseInsensitive;
   const problems = contextName === '' ? [] : noEffectInConstraint(constraint);
   // A text that is not a time stays unchanged.
-  const isDate = operator.startsWith('DATE_') && (!constraint.value || isTime(constraint.value));
+  const isDate = operandOf(operator) === 'moment' && (!constraint.value || isTime(constraint.value));
   const setOperator = (next: string) => {
     const { values = [], value = '', ...rest } = constraint;
     const operand = takesValues(next)
@@ -52,7 +52,7 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
       <Select
         label={`${name}: operator`}
         value={operator}
-        options={Object.entries(OPERATORS).map(([key, { label }]) => [key, label])}
+        options={Object.entries(OPERATOR_WORDS).map(([key, { label }]) => [key, label])}
         onChange={setOperator}
       />
       {isDate && (

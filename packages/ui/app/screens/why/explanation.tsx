@@ -1,4 +1,4 @@
-import { describeCondition, describeReason } from '@flags/core/admin';
+import { describeCondition, describeReason, operandOf } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import { useResource } from '../../api/resource.js';
 import type {
@@ -129,7 +129,7 @@ function constraintStep({ constraint, holds, value }: ExplainedConstraint, index
   const { contextName, operator, values = [] } = constraint;
   // Explanations omit very long lists of values.
   const isCut = values.length === 0 && constraint.value === undefined;
-  const isTime = operator.startsWith('DATE_');
+  const isTime = operandOf(operator) === 'moment';
   return (
     <Step key={`${contextName} ${index}`} holds={holds}>
       <b>{contextName}</b> {isCut ? 'is compared with a long list' : describeCondition(constraint)}
