@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { processorTime } from '../../../test/processor-time.js';
 import { documentTooLarge } from '../src/changesets/refusals.js';
 import {

@@ -46,7 +46,6 @@ export interface EvaluationState {
 
 export interface EvaluationStateOptions {
   readonly settings: FlagsSettings;
-  readonly storage: Pick<FlagsStorage, 'peek'>;
   readonly documents: DocumentCache;
   readonly options: EnvironmentOptions;
   /** Called after documents have changed, before `onChange`. */
@@ -58,7 +57,7 @@ export interface EvaluationStateOptions {
 }
 
 function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
-  const { settings, storage, documents, options, onDocuments, onChange, onDeleted } = parts;
+  const { settings, documents, options, onDocuments, onChange, onDeleted } = parts;
   const names = new Set(settings.environments.map(({ name }) => name));
   const environments = new Map<string, Environment>();
   const configurations = new Map<string, EnvironmentConfiguration>();
@@ -82,16 +81,8 @@ function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
   function applyUpdate({ key, update }: KeyedUpdate): boolean {
     if (!documents.isNewer(key, update.revision)) return false;
     if (update.state === undefined && key.kind === flagDocuments.kind) forget(key.id);
-    return documents.applyUpdate(key, update.revision, ownState(key, update));
-  }
-
-  /**
-   * Returns a state that nobody else changes: the one that the storage keeps, or a copy. The caller of a change holds
-   * parts of the written state.
-   */
-  function ownState(key: DocumentKey, { revision, state }: KeyedUpdate['update']): unknown {
-    const stored = storage.peek?.(key);
-    return stored && stored.revision === revision ? stored.body : copyJson(state);
+    // A copy, because the caller of a change holds parts of the written state.
+    return documents.applyUpdate(key, update.revision, copyJson(update.state));
   }
 
   /** Compiles what the changed documents concern, and notifies listeners. */
@@ -234,7 +225,6 @@ export function startReplica(
   };
   const state = createEvaluationState({
     settings,
-    storage,
     documents,
     options,
     onDocuments: changedDocuments.notify,
