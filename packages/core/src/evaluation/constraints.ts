@@ -218,7 +218,7 @@ const MOMENT_TESTS: ReadonlyMap<string, MomentTestFactory> = new Map<ConstraintO
   ['DATE_BEFORE', isBefore],
 ]);
 
-const SKIPPED_PATTERN = `A regular expression is skipped, because it has more than ${LIMITS.pattern} characters or repeats a part more than ${LIMITS.patternRepetitions} times. It tests`;
+const SKIPPED_PATTERN = `A regular expression is skipped, because it has more than ${LIMITS.pattern} characters, also with its repetitions written out, or repeats a part more than ${LIMITS.patternRepetitions} times. It tests`;
 
 export function compileConstraint(definition: ConstraintDefinition, scope: ConstraintScope): CompiledConstraint {
   const { operator } = definition;
