@@ -177,46 +177,4 @@ describe('flags imported from flagd', () => {
     );
     for (const count of Object.values(done)) expect(count).toBeGreaterThan(10);
   });
-
-  it('keep the shares of fractional, and its default variant without a targeting key', async () => {
-    const weight = fc.constantFrom(0, 1, 2, 3, 10, 25, 50, 333);
-    const shares = fc.uniqueArray(fc.tuple(fc.constantFrom('on', 'off', 'true'), weight), {
-      minLength: 1,
-      selector: ([variant]) => variant,
-    });
-    const variants = fc.constantFrom<Readonly<Record<string, boolean | string>>>(SWITCH, {
-      on: 'a',
-      off: 'b',
-      true: 'c',
-    });
-    const flags = fc.record({
-      state: fc.constant('ENABLED'),
-      variants,
-      defaultVariant: fc.constantFrom('on', 'off', undefined),
-      targeting: shares.map((given) => ({ fractional: given })),
-    });
-    let imported = 0;
-    await fc.assert(
-      fc.asyncProperty(flags, async (flag) => {
-        const answers = await convert(flag);
-        const isSwitch = flag.variants === SWITCH;
-        if (answers.isImported) {
-          imported += 1;
-          for (const given of [{}, { targetingKey: '' }, { plan: 'pro' }]) {
-            expect(answerOf(answers.imported, isSwitch, given)).toEqual(answers.reference(given));
-          }
-          const keys = Array.from({ length: 2_000 }, (_, key) => ({ targetingKey: `user-${key}` }));
-          for (const value of new Set(Object.values(flag.variants))) {
-            const share = (of: (given: object) => unknown) =>
-              keys.filter((given) => of(given) === value).length / keys.length;
-            const own = share((given) => answerOf(answers.imported, isSwitch, given));
-            expect(Math.abs(own - share(answers.reference))).toBeLessThan(0.08);
-          }
-        }
-        await answers.imported.close();
-      }),
-      { numRuns: extent({ short: 40, full: 500 }) },
-    );
-    expect(imported).toBeGreaterThan(5);
-  });
 });

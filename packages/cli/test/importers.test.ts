@@ -18,22 +18,15 @@ describe('importers', () => {
       [{ contextName: 'email', operator: 'STR_ENDS_WITH', values: ['@example.org'] }],
       [{ contextName: 'plan', operator: 'IN', values: ['partner'] }],
     ]);
-    expect(flags.layer?.variants).toMatchObject([
-      { name: 'red', weight: 250, stickiness: 'userId', payload: { type: 'string', value: '#f00' } },
-      { name: 'blue', weight: 750 },
-      { name: 'grey', weight: 0 },
-    ]);
     const flagsNow = server().flags;
-    expect(flagsNow.getVariant('layer', { properties: { email: 'ada@example.org' } }).name).toBe('grey');
     expect(flagsNow.getVariant('limit', { properties: { plan: 'pro' } }).payload?.value).toBe('10');
     expect(flagsNow.getVariant('limit', { userId: '7' }).payload?.value).toBe('1');
     expect(flagsNow.getVariant('layout').payload).toEqual({ type: 'json', value: '{"columns":2}' });
-    for (const name of ['strange', 'staff', 'color']) {
+    for (const name of ['strange', 'staff', 'color', 'layer']) {
       expect(flags[name]).toBeUndefined();
       expect(notes).toContain(`note: ${name}: its targeting has no equivalent: `);
     }
-    expect(notes).toMatch(/\nLeft out: 3 flags\.\n$/);
-    expect(notes).toContain('because another hash chooses them: layer.');
+    expect(notes).toMatch(/\nLeft out: 4 flags\.\n$/);
   });
 
   describe('flagd definitions', () => {
@@ -79,11 +72,11 @@ describe('importers', () => {
       ['plan', { '==': [{ var: 'user.plan' }, 'pro'] }],
       ['version', { sem_ver: [{ var: 'v' }, '>=', '1.2.0'] }],
       [
-        'thirds',
+        'shares',
         {
           fractional: [
-            ['true', 1],
-            ['false', 2],
+            ['true', 25],
+            ['false', 75],
           ],
         },
       ],
@@ -92,44 +85,7 @@ describe('importers', () => {
       ['absent', { '<': [{ var: 'age' }, 18] }],
       ['boolean', { '==': [{ var: 'beta' }, 'true'] }],
       ['user', { '==': [{ var: 'userId' }, 'ada'] }],
-      [
-        'expression',
-        {
-          fractional: [
-            ['true', { '+': [20, 5] }],
-            ['false', 75],
-          ],
-        },
-      ],
-      [
-        'nothing',
-        {
-          fractional: [
-            ['true', 0],
-            ['false', 0],
-          ],
-        },
-      ],
-      [
-        'negative',
-        {
-          fractional: [
-            ['true', -10],
-            ['false', 20],
-          ],
-        },
-      ],
       ['byField', { fractional: [{ cat: [{ var: 'a' }, { var: 'b' }] }, ['true', 50], ['false', 50]] }],
-      ['bySeed', { fractional: ['seed', ['true', 50], ['false', 50]] }],
-      [
-        'unknown',
-        {
-          fractional: [
-            ['true', 50],
-            ['green', 50],
-          ],
-        },
-      ],
       ['evaluator', { $ref: 'nobody' }],
       ['many', { if: [{ '==': [{ var: 'a' }, 'b'] }, 'true'], and: [] }],
       ['named', { if: [{ '==': [{ var: 'a' }, 'b'] }, { var: 'color' }, 'false'] }],
@@ -145,23 +101,6 @@ describe('importers', () => {
         ),
       ]);
       expect(notes).toMatch(/\nLeft out: 1 flag\.\n$/);
-    });
-
-    it('spread variants in tenths of a percent, and switches in whole percentages', async () => {
-      const fractional = (...shares: [string, number][]) => ({ targeting: { fractional: shares } });
-      const { flags } = await importBeside({
-        color: { ...RED, ...fractional(['red', 0], ['blue', 7]) },
-        fine: { ...RED, ...fractional(['red', 333], ['blue', 667]) },
-        toggle: { ...TOGGLE, ...fractional(['true', 1], ['false', 3]) },
-      });
-      expect(flags.color?.variants).toMatchObject([
-        { name: 'red', weight: 0 },
-        { name: 'blue', weight: 1000 },
-      ]);
-      expect(flags.fine?.variants).toMatchObject([{ weight: 333 }, { weight: 667 }]);
-      expect(flags.toggle?.environments?.production?.strategies).toMatchObject([
-        { name: 'flexibleRollout', parameters: { rollout: '25', stickiness: 'userId' } },
-      ]);
     });
 
     it('are left out if the store would refuse them', async () => {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { processorTime } from '../../../test/processor-time.js';
 import { documentTooLarge } from '../src/changesets/refusals.js';
 import { REGISTRY } from '../src/features.js';
@@ -10,12 +9,10 @@ import {
   type SegmentChanges,
   type StrategyInput,
 } from '../src/index.js';
-import { sqliteStorage } from '../src/sqlite.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
 import { expectRefusal, refusalOf } from './refusal.js';
 import { SILENT } from './replica/silent.js';
-import { temporaryDirectory } from './storage/temporary-directory.js';
 
 describe('the size of a document', () => {
   const MIB = 1_048_576;
@@ -102,71 +99,37 @@ function watchTurns() {
   };
 }
 
-/** Three of them fit into the limit of an evaluation, four do not. */
-const HEAVY: Constraint = { contextName: 'userId', operator: 'REGEX', value: `[ab]*a${'[abc]{50}'.repeat(6)}[!?]` };
-
-function heavy(count: number, more: Partial<StrategyInput<string>> = {}): StrategyInput<string> {
-  return { name: 'default', constraints: Array.from({ length: count }, () => HEAVY), ...more };
-}
+/** Patterns that a change may write, and those that are too long when their repetitions are written out. */
+const WITHIN = ['a{50}', '(?:ab{5}){10}', '^\\p{L}{1,50}$', '^[a-z]{1,50}@[a-z]{1,50}\\.[a-z]{2,20}$', 'a'.repeat(250)];
+const BEYOND = [
+  '(?:abcdef){50}',
+  'a{50}b{50}c{50}d{50}e{50}f',
+  '(?:.*.*.*){0,50}',
+  '\\pL|'.repeat(20),
+  '[a-\\x{1e943}]{2}[a-z]{40}',
+];
 
 onEveryStorage((start) => {
-  describe('the cost of an evaluation', () => {
-    async function startWithCheckout() {
+  describe('the patterns of a flag', () => {
+    const matching = (value: string): Constraint => ({ contextName: 'userId', operator: 'REGEX', value });
+
+    it('are bounded with their repetitions written out', async () => {
       const flags = await start(SILENT);
       await flags.createFlag(DEFAULT, { name: 'checkout' });
-      return flags;
-    }
-
-    it('limits the constraints of a strategy, and names the first one above the limit', async () => {
-      const flags = await startWithCheckout();
-      const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
-        flags.addStrategy(PRODUCTION, heavy(5)),
-      );
-      expect(message).toContain('use fewer or simpler regular expressions');
-      expect(details).toEqual([expect.objectContaining({ path: '/constraints/3' })]);
-      const contains = (count: number): Constraint => ({
-        contextName: 'userId',
-        operator: 'STR_CONTAINS',
-        values: Array.from({ length: count }, (_, i) => `${'x'.repeat(100)}${i}`),
-      });
-      await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [contains(300)] });
-      await expectRefusal(flags, 'invalid_input', () =>
-        flags.addStrategy(DEVELOPMENT, { name: 'default', constraints: [contains(500)] }),
-      );
-    });
-
-    it('limits the strategies of a flag together, in each environment', async () => {
-      const flags = await startWithCheckout();
-      await flags.addStrategy(PRODUCTION, heavy(2));
-      const { id: strategy } = await flags.addStrategy(PRODUCTION, heavy(1));
-      const place = { ...PRODUCTION, strategy };
-      const { message } = await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(PRODUCTION, heavy(1)));
-      expect(message).toContain('checkout in production');
-      await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(place, heavy(2)));
-      await flags.updateStrategy(place, heavy(1, { title: 'the same' }));
-      await flags.updateStrategy(place, heavy(2, { disabled: true }));
-      await flags.addStrategy(DEVELOPMENT, heavy(3));
-      expect((await flags.getFlag(CHECKOUT)).environments.map(({ strategies }) => strategies.length)).toEqual([1, 2]);
-    });
-
-    it('counts segments, also when they change', async () => {
-      const flags = await startWithCheckout();
-      const { constraints = [] } = heavy(2);
-      const one = await flags.createSegment({ name: 'one', constraints });
-      const other = await flags.createSegment({ name: 'other', constraints });
-      await expectRefusal(flags, 'invalid_input', () =>
-        flags.addStrategy(PRODUCTION, { name: 'default', segments: [one.id, other.id] }),
-      );
-      await flags.updateSegment({ segment: other.id }, { constraints: [HEAVY] });
-      await flags.addStrategy(PRODUCTION, { name: 'default', segments: [one.id, other.id] });
-      const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
-        flags.updateSegment({ segment: other.id }, { constraints }),
-      );
-      expect(message).toContain('checkout, which uses this segment, take too long in production');
-      expect(details).toEqual([expect.objectContaining({ path: '/constraints' })]);
-      await expectRefusal(flags, 'invalid_input', () =>
-        flags.createSegment({ name: 'heavy', constraints: heavy(4).constraints ?? [] }),
-      );
+      for (const value of WITHIN) {
+        await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [matching(value)] });
+      }
+      for (const value of BEYOND) {
+        const constraints = [matching('a'), matching(value)];
+        const { details } = await expectRefusal(flags, 'invalid_input', () =>
+          flags.addStrategy(PRODUCTION, { name: 'default', constraints }),
+        );
+        expect([value, details]).toEqual([
+          value,
+          [{ path: '/constraints/1/value', message: expect.stringContaining('with its repetitions written out') }],
+        ]);
+        await expectRefusal(flags, 'invalid_input', () => flags.createSegment({ name: 'beta', constraints }));
+      }
     });
   });
 });
@@ -287,8 +250,11 @@ describe('unknown members', () => {
     ])('are refused one by one: %s', async (_, pattern) => {
       const flags = await withCheckout();
       const constraints = [matching(pattern)];
-      await expectQuickRefusal(() => flags.addStrategy(PRODUCTION, { name: 'default', constraints }), '/constraints/0');
-      await expectQuickRefusal(() => flags.createSegment({ name: 'a', constraints }), '/constraints/0');
+      await expectQuickRefusal(
+        () => flags.addStrategy(PRODUCTION, { name: 'default', constraints }),
+        '/constraints/0/value',
+      );
+      await expectQuickRefusal(() => flags.createSegment({ name: 'a', constraints }), '/constraints/0/value');
     });
 
     it.each([

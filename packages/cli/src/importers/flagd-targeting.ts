@@ -16,6 +16,8 @@ export interface Rules {
 /** @throws NoEquivalent */
 export function toRules(targeting: unknown, defaultVariant: string | undefined): Rules {
   const [operator, operands] = operationOf(targeting);
+  // Another hash chooses the users of a share here, so other users would be in it.
+  if (operator === 'fractional') throw noEquivalent('fractional');
   if (operator !== 'if') {
     const { alternatives, mayBeNull } = toCondition(targeting);
     // A condition alone selects the variants named true and false, and null the default variant.
@@ -43,37 +45,6 @@ function toVariant(given: unknown): string {
   if (typeof given === 'string' || typeof given === 'boolean') return `${given}`;
   throw noEquivalent('a variant by expression');
 }
-
-/** The weights of variants by name, which `fractional` gives to contexts with a targeting key. */
-export type Shares = ReadonlyMap<string, number>;
-
-/** Converts `fractional` by the targeting key. Undefined: the targeting is something else. */
-export function sharesOf(targeting: unknown): Shares | undefined {
-  if (!isObject(targeting) || !('fractional' in targeting)) return undefined;
-  const [, operands] = operationOf(targeting);
-  const shares = new Map<string, number>();
-  for (const operand of operands) {
-    const [variant, weight = 1, ...rest] = Array.isArray(operand) ? operand : [];
-    const isWeight = Number.isInteger(weight) && weight >= 0;
-    if (typeof variant !== 'string' || !isWeight || rest.length > 0) {
-      throw noEquivalent('fractional with a key or by expression');
-    }
-    shares.set(variant, (shares.get(variant) ?? 0) + weight);
-  }
-  return shares;
-}
-
-/** Returns a variant's share in parts of the whole, such as 100 for percent. Throws unless it is a whole number. */
-export function shareIn(parts: number, variants: Iterable<string>, shares: Shares): number {
-  const total = [...shares.values()].reduce((sum, weight) => sum + weight, 0);
-  const weight = [...new Set(variants)].reduce((sum, variant) => sum + (shares.get(variant) ?? 0), 0);
-  const share = (weight * parts) / total;
-  if (Number.isInteger(share) && total <= MOST_WEIGHT) return share;
-  throw noEquivalent(parts === 100 ? 'a share that is not a whole percentage' : 'a share finer than 0.1 %');
-}
-
-/** flagd refuses larger sums of weights. */
-const MOST_WEIGHT = 2_147_483_647;
 
 interface Condition {
   /** Lists of constraints, of which one must hold. */

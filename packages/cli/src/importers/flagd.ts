@@ -1,6 +1,6 @@
 import type { DefinedFlag, Definitions, VariantInput } from '@flags/core';
 import type { DefinedStrategy } from '@flags/core/types';
-import { type Shares, shareIn, sharesOf, toRules } from './flagd-targeting.js';
+import { toRules } from './flagd-targeting.js';
 import {
   convertFlags,
   type Importer,
@@ -47,23 +47,17 @@ function convert(document: unknown, { environment }: ImportTarget, report: Repor
   noteOthers('the file', members, { $schema: true, flags: true, $evaluators: true, metadata: true }, report);
   noteOthers('the file', membersOf(members.metadata), {}, report);
   const evaluators = membersOf(members.$evaluators);
-  const distributed: string[] = [];
   const flags = convertFlags(entriesOf(members, report), report, (name, given) => {
     const flag = toFlag(name, membersOf(given), evaluators);
     const { description = flag.metadata.description, ...others } = membersOf(given);
     const converted = flag.isSwitch ? toSwitch(flag) : toVariantFlag(flag, report);
     noteOthers(name, others, KNOWN, report);
     noteOthers(name, flag.metadata, { description: true }, report);
-    if (flag.shares) distributed.push(name);
     if (!flag.isEnabled && flag.isSwitch) {
       report.add(`${name}: it is disabled, for which flagd returns the default of the code. It is off here.`);
     }
     return toDefinition(converted, { environment, description, isEnabled: flag.isEnabled });
   });
-  if (distributed.length > 0) {
-    const names = distributed.join(', ');
-    report.add(`Shares stay as they are, but other users are in them, because another hash chooses them: ${names}.`);
-  }
   return toDefinitions({ flags });
 }
 
@@ -90,8 +84,6 @@ interface Flag {
   readonly variants: Members;
   readonly defaultVariant: string | undefined;
   readonly targeting: unknown;
-  /** The shares of the variants, if the targeting is `fractional`. */
-  readonly shares: Shares | undefined;
   readonly metadata: Members;
 }
 
@@ -105,8 +97,6 @@ function toFlag(name: string, given: Members, evaluators: Members): Flag {
   }
   const isEmpty = !given.targeting || (isObject(given.targeting) && Object.keys(given.targeting).length === 0);
   const targeting = isEmpty ? undefined : inlined(given.targeting, evaluators);
-  const shares = isEmpty ? undefined : sharesOf(targeting);
-  for (const variant of shares?.keys() ?? []) assertVariant(variant, variants);
   return {
     name,
     isEnabled: given.state === 'ENABLED',
@@ -114,7 +104,6 @@ function toFlag(name: string, given: Members, evaluators: Members): Flag {
     variants,
     defaultVariant: hasDefault ? (defaultVariant as string) : undefined,
     targeting,
-    shares,
     metadata: membersOf(given.metadata),
   };
 }
@@ -155,22 +144,12 @@ function toDefinition(
 
 const EVERYBODY: DefinedStrategy = { name: 'default' };
 
-/** Contexts with a targeting key. flagd gives the others the default variant. */
-function keyed(name: string, percentage: number): DefinedStrategy {
-  const parameters = { rollout: `${percentage}`, stickiness: 'userId', groupId: name };
-  return { name: 'flexibleRollout', parameters };
-}
-
 /** The flag is on for contexts whose variant is true. */
-function toSwitch({ name, variants, defaultVariant, targeting, shares }: Flag): Converted {
+function toSwitch({ variants, defaultVariant, targeting }: Flag): Converted {
   const isTrue = (variant: string) => variants[variant] === true;
   if (defaultVariant === undefined) throw new NoEquivalent('it has no defaultVariant, so the code decides');
   const isOnByDefault = isTrue(defaultVariant);
   if (targeting === undefined) return { variants: [], strategies: isOnByDefault ? [EVERYBODY] : [] };
-  if (shares) {
-    if (isOnByDefault) throw new NoEquivalent('its fractional targeting is on for contexts without a targeting key');
-    return { variants: [], strategies: [keyed(name, shareIn(100, Object.keys(variants).filter(isTrue), shares))] };
-  }
   const { rules, otherwise } = toRules(targeting, defaultVariant);
   for (const variant of [...rules.map((rule) => rule.variant), otherwise ?? defaultVariant]) {
     assertVariant(variant, variants);
@@ -189,37 +168,30 @@ function toSwitch({ name, variants, defaultVariant, targeting, shares }: Flag): 
 }
 
 function toVariantFlag(flag: Flag, report: Report): Converted {
-  const { name, variants: values, defaultVariant, targeting, shares } = flag;
+  const { name, variants: values, defaultVariant, targeting } = flag;
   const nameOf = (variant: string) => {
     const permitted = toName(variant);
     if (permitted !== variant) report.add(`${name}: its variant ${variant} is named ${permitted} here.`);
     return permitted;
   };
-  /** Variants with weights in parts of 1,000. The heaviest one is variable. */
-  const weighted = (weightOf: (variant: string) => number, stickiness = 'default') => {
-    const all = Object.keys(values).map((variant) => ({ variant, weight: weightOf(variant) }));
-    const heaviest = Math.max(...all.map(({ weight }) => weight));
-    const variable = all.findIndex(({ weight }) => weight === heaviest);
-    return all.map(({ variant, weight }, index) => ({
+  /** The variants, of which everybody gets one. */
+  const weighted = (only: string | undefined) => {
+    const variable = only ?? Object.keys(values)[0];
+    return Object.keys(values).map((variant) => ({
       name: nameOf(variant),
-      weightType: index === variable ? ('variable' as const) : ('fix' as const),
-      weight,
-      stickiness,
+      weightType: variant === variable ? ('variable' as const) : ('fix' as const),
+      weight: variant === only ? 1000 : 0,
+      stickiness: 'default',
       payload: toPayload(values[variant]),
     }));
   };
   const always = (strategy: DefinedStrategy, only: string): DefinedStrategy => {
     assertVariant(only, values);
-    const [variant] = weighted((one) => (one === only ? 1000 : 0)).filter(({ weight }) => weight > 0);
-    return { ...strategy, variants: variant ? [variant] : [] };
+    return { ...strategy, variants: weighted(only).filter(({ weight }) => weight > 0) };
   };
   // Without a default variant, the flag is off for the others, so that the code decides.
   const last = defaultVariant === undefined ? [] : [always(EVERYBODY, defaultVariant)];
-  if (shares) {
-    const variants = weighted((variant) => shareIn(1000, [variant], shares), 'userId');
-    return { variants, strategies: [keyed(name, 100), ...last] };
-  }
-  const variants = weighted((variant) => (variant === defaultVariant ? 1000 : 0));
+  const variants = weighted(defaultVariant);
   if (targeting === undefined) return { variants, strategies: last.length > 0 ? [EVERYBODY] : [] };
   const { rules, otherwise } = toRules(targeting, defaultVariant);
   const matching = rules.map(({ constraints, variant }) => always({ name: 'default', constraints }, variant));

@@ -49,6 +49,7 @@ const NUMBERS = {
   reason: 1000,
   /** Patterns of a flag, with those of its segments. */
   patternsPerFlag: 20,
+  /** Characters of a pattern, and its parts with repetitions written out. */
   pattern: 250,
   /** Repetitions of a part of a pattern. Nested repetitions multiply. */
   patternRepetitions: 50,
@@ -63,12 +64,10 @@ const NUMBERS = {
   /** A longer text is not a number, version or date. */
   operandText: 256,
   /**
-   * The weights of a flag's strategies in one environment, with their segments, and of one segment alone. See
-   * `evaluation/weight.ts`.
+   * What one evaluation tests: the weights of a flag's strategies in one environment, with their segments; of one segment;
+   * and of all parents of a flag. See `evaluation/weight.ts`.
    */
-  flagWeight: 1100,
-  /** The weights of all parents of one flag. */
-  parentsWeight: 2200,
+  flagWeight: 3000,
   /** Names of applications, instances and SDKs, and of flags in reports. */
   reportedName: 255,
   strategiesPerRegistration: 1000,

@@ -15,8 +15,7 @@ import { assertSegmentsUsable } from '../flags/change-flag.js';
 import { type Fault, newFaults, newPatterns } from '../flags/faults.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
-import { assertSegmentWeight, findWeightFaults, patternCounter, segmentsWith } from '../flags/flag-weight.js';
-import { findInvalidPatterns } from '../flags/patterns.js';
+import { assertSegmentPatterns, findInvalidPatterns, patternCounter, segmentsWith } from '../flags/patterns.js';
 import type { Registry } from '../kernel/registry.js';
 import { readCommittedSet, readLoggedDocuments, readSet } from '../log/change-set-log.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
@@ -221,9 +220,8 @@ async function assertNoNewFaults(
   issues.assertNone();
   for await (const { planned, path } of paced(documents)) {
     const { kind, current, target } = planned;
-    if (kind === 'flag') addAll(path, findWeightFaults({ before: current, after: target }, segments));
     if (kind === 'segment' && !isSameJson(current?.constraints, target.constraints)) {
-      await locateRefusals(path, () => assertSegmentWeight(engine, unit, target));
+      await locateRefusals(path, () => assertSegmentPatterns(engine, unit, target));
     }
   }
   issues.assertNone();

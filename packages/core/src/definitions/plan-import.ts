@@ -15,7 +15,7 @@ import { projectDocuments, restoreProject } from '../projects/project.kind.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { newSegmentIds } from '../segments/segment-ids.js';
-import { createSharedRead, type DocumentReader, type Read } from '../storage/documents.js';
+import { createRead, type DocumentReader, type Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
 import type { DefinedFlag, DefinedProject, DefinedSegment, Definitions } from './definition.types.js';
 import { flagTarget, projectTarget, rolloutsLeftAlone, segmentTarget } from './targets.decide.js';
@@ -64,7 +64,7 @@ export async function planImport(engine: ChangeEngine, input: ImportInput): Prom
   const issues = new Issues();
   const references = createReferences(engine, definitions, segments);
   // A plan holds the current states of all its documents.
-  const read = createSharedRead(engine.storage);
+  const read = createRead(engine.storage);
   const items: Definition[] = [];
   const rollouts: StrategyRef[] = [];
   for await (const one of paced(toList(definitions, given))) {

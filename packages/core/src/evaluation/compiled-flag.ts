@@ -135,7 +135,7 @@ function dependenciesHold(flag: CompiledFlag, context: EvaluationContext, flags:
 export function parentsAreTooCostly(flag: CompiledFlag, flags: FlagSource): boolean {
   let weight = 0;
   for (const parent of flag.dependencies) weight += flags.get(parent.flag)?.weight ?? 0;
-  if (weight <= LIMITS.parentsWeight) return false;
+  if (weight <= LIMITS.flagWeight) return false;
   const message = `The flag ${flag.name} is off: evaluating its parents could take too long. Give it fewer parents, or give them fewer or simpler regular expressions and lists.`;
   notices.add({ code: 'too_costly', flag: flag.name, message });
   return true;

@@ -224,7 +224,7 @@ const MOMENT_TESTS: Readonly<Record<OperatorOn<'moment'>, MomentTestFactory>> = 
 const valueTests: ReadonlyMap<string, ValueTestFactory> = new Map(Object.entries(VALUE_TESTS));
 const momentTests: ReadonlyMap<string, MomentTestFactory> = new Map(Object.entries(MOMENT_TESTS));
 
-const SKIPPED_PATTERN = `A regular expression is skipped, because it has more than ${LIMITS.pattern} characters or repeats a part more than ${LIMITS.patternRepetitions} times. It tests`;
+const SKIPPED_PATTERN = `A regular expression is skipped, because it has more than ${LIMITS.pattern} characters, also with its repetitions written out, or repeats a part more than ${LIMITS.patternRepetitions} times. It tests`;
 
 export function compileConstraint(definition: ConstraintDefinition, scope: ConstraintScope): CompiledConstraint {
   const { operator } = definition;

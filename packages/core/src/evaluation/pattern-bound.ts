@@ -9,7 +9,7 @@ import { operandOf } from './operators.js';
 const TOKEN =
   /\\Q(.*?)(?:\\E|$)|\\[xpP]\{[^}]*(?:\}|$)|\\.|\[\^?\]?(?:\\(?:.|$)|\[:\w+:\]|[^\]\\])*(?:\]|$)|\{(\d+)(?:(,)(\d*))?\}|./gs;
 
-/** A Unicode property class has hundreds of ranges and takes about ten times as long to compile. */
+/** A Unicode property class has hundreds of ranges. Its repetitions share them. */
 const UNICODE_CLASS_WEIGHT = 10;
 /** Bracket expressions and alternatives merge and sort the ranges of their Unicode classes. */
 const MERGED_CLASS_WEIGHT = 20;
@@ -52,7 +52,7 @@ function sizeOf(pattern: string): PatternSize {
   for (const [token, quoted, least, comma = '', most] of pattern.matchAll(TOKEN)) {
     if (token === '(') {
       outer.push(group);
-      group = { instructions: 0, repetitions: 1 };
+      group = { instructions: 1, repetitions: 1 };
       latest = { instructions: 0, repetitions: 1 };
     } else if (token === ')') {
       latest = group;
@@ -67,10 +67,10 @@ function sizeOf(pattern: string): PatternSize {
     } else {
       const isBracket = token.startsWith('[');
       const isUnicode = UNICODE_CLASS.test(token);
-      latest = { instructions: isUnicode && !isBracket ? UNICODE_CLASS_WEIGHT : 1, repetitions: 1 };
+      latest = { instructions: 1, repetitions: 1 };
       group.instructions += quoted === undefined ? latest.instructions : Math.max(1, quoted.length);
       if (isBracket) classes += bracketWeight(token);
-      else if (isUnicode && merges) classes += MERGED_CLASS_WEIGHT;
+      else if (isUnicode) classes += merges ? MERGED_CLASS_WEIGHT : UNICODE_CLASS_WEIGHT;
     }
   }
   const all = [...outer, group];
@@ -105,18 +105,14 @@ function codePointOf(item: string): number | undefined {
   return octal === undefined ? undefined : Number.parseInt(octal, 8);
 }
 
-/** Estimates the time of a pattern in instructions, which determine the time of a match. */
-export function patternWeight(pattern: string): number {
-  const { instructions, classes } = sizeOf(pattern);
-  return instructions + classes;
-}
-
 /**
- * Whether a pattern is short, and repeats no part too often. Changes refuse other patterns. Evaluation skips them,
- * because a follower reads what other servers allow.
+ * Whether a pattern is short, also with its repetitions written out, and repeats no part too often. Changes refuse other
+ * patterns. Evaluation skips them, because a follower reads what other servers allow.
  */
 export function isWithinPatternBound(pattern: string): boolean {
-  return pattern.length <= LIMITS.pattern && sizeOf(pattern).repetitions <= LIMITS.patternRepetitions;
+  if (pattern.length > LIMITS.pattern) return false;
+  const { instructions, classes, repetitions } = sizeOf(pattern);
+  return repetitions <= LIMITS.patternRepetitions && instructions + classes <= LIMITS.pattern;
 }
 
 /** Counts the constraints with a pattern. */

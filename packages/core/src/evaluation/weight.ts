@@ -1,12 +1,14 @@
 import { LIMITS } from '../base/limits.js';
 import type { ConstraintDefinition, StrategyDefinition } from './definitions.types.js';
-import { isWithinPatternBound, patternWeight } from './pattern-bound.js';
 import { weightOfTextSearch } from './text-search.js';
 
 /*
- * Weights estimate the time of an evaluation. Their unit is an instruction of a pattern, which takes about 20
- * microseconds with the slowest context value, of up to 4,096 characters, or 500 for patterns.
+ * Weights bound what one evaluation tests: the strategies of a flag with their segments, or its parents. No single document
+ * reaches the limit without thousands of texts to search for; segments that are used many times, and many parents, do. The
+ * unit is about 20 microseconds with the slowest context value, of up to 4,096 characters, or 500 for patterns.
  */
+/** Patterns are bounded one by one, so none is read here. */
+const PATTERN = 100;
 const COMPARISON = 0.05;
 /** Lower-casing can lengthen a text, which creates a new one. */
 const LOWER_CASE = 2;
@@ -16,13 +18,13 @@ const PREFIX = 0.001;
 const NETWORK = 0.0005;
 
 /** The result for an unusable constraint does not matter. */
-export function constraintWeight(constraint: ConstraintDefinition): number {
-  const { operator, value, values, caseInsensitive } = constraint;
+function constraintWeight(constraint: ConstraintDefinition): number {
+  const { operator, values, caseInsensitive } = constraint;
   const texts = Array.isArray(values) ? values : [];
   const base = COMPARISON + (caseInsensitive ? LOWER_CASE : 0);
   switch (operator) {
     case 'REGEX':
-      return base + (typeof value === 'string' && isWithinPatternBound(value) ? patternWeight(value) : 0);
+      return base + PATTERN;
     case 'STR_CONTAINS':
       return base + weightOfTextSearch(texts.map(String));
     case 'STR_STARTS_WITH':

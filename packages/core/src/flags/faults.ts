@@ -223,7 +223,7 @@ function* findOperandFaults({ operator, value, values = [] }: Constraint): Retur
   }
 }
 
-const PATTERN_BOUND = `must have at most ${LIMITS.pattern} characters, and repeat a part at most ${LIMITS.patternRepetitions} times, nested repetitions multiplied`;
+const PATTERN_BOUND = `must have at most ${LIMITS.pattern} characters, and repeat a part at most ${LIMITS.patternRepetitions} times, nested repetitions multiplied; with its repetitions written out, it may have at most ${LIMITS.pattern} characters and classes`;
 
 /** Without an offset, SDKs read the time in the time zone of their machine. */
 const ZONED_MOMENT =

@@ -10,8 +10,7 @@ import type { Read } from '../storage/documents.js';
 import { assertNoFaults, editFlag, type FlagEdit, type FlagEngine, type PathOf } from './change-flag.js';
 import { newPatterns } from './faults.js';
 import { environmentOf, type FlagEvent, type FlagState, shownEnvironmentOf, withRollout } from './flag.js';
-import { findWeightFaults, patternCounter, segmentsWith } from './flag-weight.js';
-import { findInvalidPatterns } from './patterns.js';
+import { findInvalidPatterns, patternCounter, segmentsWith } from './patterns.js';
 import * as strategyRules from './strategies.decide.js';
 import type {
   EnvironmentInput,
@@ -109,7 +108,7 @@ interface EnvironmentChange<Result> extends Pick<FlagEdit<Result>, 'result' | 'p
   readonly decide: (flag: FlagState) => readonly FlagEvent[];
 }
 
-/** Prepares a change of a flag in one environment. Refuses an unknown environment and strategies that weigh too much. */
+/** Prepares a change of a flag in one environment. Refuses an unknown environment. */
 function changeEnvironment<Result>(
   engine: Engine,
   ref: EnvironmentRef | StrategyRef,
@@ -126,7 +125,6 @@ function changeEnvironment<Result>(
     patternsOf: (unit) => patternCounter(segmentsWith(engine, unit)),
     async check({ before, after, events }, unit) {
       await assertSegmentsExist(unit.read, events, pathOf);
-      assertNoFaults(findWeightFaults({ before, after }, segmentsWith(engine, unit)), pathOf);
       // Last: compiling is what takes long.
       assertNoFaults(await findInvalidPatterns(newPatterns(before, after)), pathOf);
     },

@@ -56,16 +56,8 @@ export class DocumentCache {
 
 type ReadDocument = Omit<StoredDocument, 'parent'>;
 
-/**
- * Reads all documents of a kind, in pages: else the texts and the garbage of all documents would be in memory together.
- * Shares them with a storage that keeps them in this process.
- */
+/** Reads all documents of a kind, in pages: else the texts and the garbage of all documents would be in memory together. */
 async function* readAll(storage: FlagsStorage, kind: string): AsyncGenerator<readonly ReadDocument[], void> {
-  if (storage.peek) {
-    const listed = await storage.list({ kind, part: 'summary' });
-    yield listed.flatMap(({ key }) => storage.peek?.(key) ?? []);
-    return;
-  }
   yield* readPages(async (query) => {
     const bounds = boundsOf(query);
     const listed = await storage.list({ kind, part: 'body', ...bounds, limit: bounds.limit + 1 });

@@ -12,8 +12,7 @@ import { assertNoFaults } from '../flags/change-flag.js';
 import { newFaults, newPatterns } from '../flags/faults.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
-import { assertSegmentWeight } from '../flags/flag-weight.js';
-import { findInvalidPatterns } from '../flags/patterns.js';
+import { assertSegmentPatterns, findInvalidPatterns } from '../flags/patterns.js';
 import type { SegmentUse } from '../flags/strategy.types.js';
 import type { DocumentReader, Documents, Read, Versioned } from '../storage/documents.js';
 import * as segmentRules from './segment.decide.js';
@@ -218,7 +217,7 @@ function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): 
   };
 }
 
-/** Refuses new faults, constraints that weigh too much, and invalid patterns. */
+/** Refuses new faults, too many patterns, and invalid ones. */
 async function assertUsable(
   engine: Engine,
   unit: UnitOfWork,
@@ -228,7 +227,7 @@ async function assertUsable(
   for (const { data: after } of events) {
     if (!after) continue;
     assertNoFaults(newFaults(before, after));
-    await assertSegmentWeight(engine, unit, after);
+    await assertSegmentPatterns(engine, unit, after);
     // Last: compiling is what takes long.
     assertNoFaults(await findInvalidPatterns(newPatterns(before, after)));
   }

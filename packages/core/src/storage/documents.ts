@@ -62,11 +62,6 @@ export function createRead(storage: Pick<FlagsStorage, 'get'>): Read {
   };
 }
 
-/** Like {@link createRead}, but shares documents with a storage that keeps them in this process. Do not change them. */
-export function createSharedRead(storage: Pick<FlagsStorage, 'get' | 'peek'>): Read {
-  return createRead({ get: (key) => storage.peek?.(key) ?? storage.get(key) });
-}
-
 /** Creates a reader of the stored documents. */
 export function createReader(storage: Pick<FlagsStorage, 'get' | 'list'>): DocumentReader {
   return { read: createRead(storage), list: async (query) => storage.list(query) };

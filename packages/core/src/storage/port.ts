@@ -114,12 +114,6 @@ export interface FlagsStorage {
    */
   dataVersion?(): Awaitable<string>;
 
-  /**
-   * Internal: returns a document as our memory storage keeps it, deeply frozen, so that each document is in memory once. A
-   * storage that wraps another one leaves it out.
-   */
-  peek?(key: DocumentKey): StoredDocument | undefined;
-
   /** Internal: the size of the write-ahead log of SQLite in bytes; undefined if there is none. `flags.status()` shows it. */
   walBytes?(): number | undefined;
 

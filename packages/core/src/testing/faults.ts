@@ -3,7 +3,7 @@ import { FlagsError } from '../errors.js';
 import type { FlagsStorage } from '../storage/port.js';
 
 /**
- * The names of the methods of a port that can fail. Synchronous methods (`watch`, `walBytes`, `peek`) do not use the
+ * The names of the methods of a port that can fail. Synchronous methods (`watch`, `walBytes`) do not use the
  * storage's connection, and are left out.
  */
 export type MethodOf<Port> = {
@@ -186,7 +186,7 @@ export type FaultyStorage = FlagsStorage & FaultInjector<FlagsStorage>;
  * never. Use it to test your service while its storage fails.
  *
  * Without faults it behaves like the given storage. `usage`, `watch` and `walBytes` are those of the given storage and do
- * not fail. It has no `peek`, so that the engine reads every document by `list`.
+ * not fail.
  *
  * @example
  * const storage = faultyStorage(memoryStorage());

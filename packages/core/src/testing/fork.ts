@@ -1,6 +1,7 @@
 import type { EvaluationContext, EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DocumentCache } from '../replica/document-cache.js';
+import { createDocumentMap } from '../storage/commit.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit, FlagsStorage } from '../storage/port.js';
 import { createPropertyLift } from '../typed-flags/define-flags.js';
@@ -33,12 +34,17 @@ export function recordingStorage(earlier: readonly string[]) {
 }
 
 /** Loads the documents that commits have written, without `list`, which is asynchronous. */
-export function loadCommits(documents: DocumentCache, { peek }: FlagsStorage, commits: readonly string[]): void {
+export function loadCommits(documents: DocumentCache, commits: readonly string[]): void {
+  const revisions = createDocumentMap<number>();
+  const bodies = createDocumentMap<unknown>();
   for (const text of commits) {
     const { writes } = JSON.parse(text) as Commit;
-    for (const { key } of writes) {
-      const stored = peek?.(key);
-      if (stored) documents.applyUpdate(key, stored.revision, stored.body);
+    for (const write of writes) {
+      // As in the storage: each write of a document gives it the next revision.
+      const revision = (revisions.get(write.key) ?? 0) + 1;
+      revisions.set(write.key, revision);
+      if (!('touch' in write)) bodies.set(write.key, 'body' in write ? write.body : undefined);
+      documents.applyUpdate(write.key, revision, bodies.get(write.key));
     }
   }
 }

@@ -123,7 +123,7 @@ function openState({ options, commits: earlier, ids }: Origin): TestFlags {
   };
   const { context, start } = prepareEngine(all, storage);
   const documents = new FlagDocuments(REGISTRY);
-  loadCommits(documents, storage, earlier);
+  loadCommits(documents, earlier);
   const loaded = startReplica(all, context, { after: undefined, documents });
   const overrides = createOverrides();
   const { flags } = start(withOverrides(loaded, overrides));

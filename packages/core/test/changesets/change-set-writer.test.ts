@@ -271,10 +271,6 @@ describe('cached decisions', () => {
         asked.reads += 1;
         return memory.get(key);
       },
-      peek: (key) => {
-        asked.reads += 1;
-        return memory.peek?.(key);
-      },
       commit: (commit) => {
         asked.commits += 1;
         return memory.commit(commit);

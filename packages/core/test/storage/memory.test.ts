@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { compareCodePoints } from '../../src/base/collections.js';
 import { createFlags } from '../../src/create-flags.js';
-import type { FlagState } from '../../src/flags/flag.js';
-import type { SegmentState } from '../../src/segments/segment.js';
+import type { Flags } from '../../src/flags.js';
 import { prepareCommit } from '../../src/storage/commit.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Commit, DocumentKey, DocumentWrite, FlagsStorage } from '../../src/storage/port.js';
@@ -25,59 +24,39 @@ describe('memory', () => {
       await expect(storage.events({ order: 'oldest-first', limit: 1 })).rejects.toMatchObject(closed);
     });
 
-    it('keeps each flag and segment once, for itself and for evaluation', async () => {
+    it('keeps its documents when callers change what they wrote or read', async () => {
       const storage = memoryStorage();
-      const flag = { project: 'default', flag: 'checkout' };
-      const place = { ...flag, environment: 'production' };
-      const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
-      const before = await createFlags({ storage });
-      await before.createFlag(flag, { name: 'checkout' });
-      await before.addStrategy(place, { name: 'default', constraints });
-      const opened = await createFlags({ storage });
-      await opened.addStrategy(place, { name: 'default', constraints });
-      await opened.createSegment({ name: 'beta', constraints });
-      await before.refresh();
-      for (const flags of [before, opened]) {
-        const { flags: listed, segments } = flags.configuration();
-        const flag = storage.peek?.({ kind: 'flag', id: 'checkout' })?.body as FlagState | undefined;
-        const segment = storage.peek?.({ kind: 'segment', id: '1' })?.body as SegmentState | undefined;
-        expect(listed[0]?.strategies).toBe(flag?.environments[0]?.strategies);
-        expect(segments[0]?.constraints).toBe(segment?.constraints);
+      const key = { kind: 'flag', id: 'a' };
+      const body = { list: [1] };
+      const summary = { list: [1] };
+      await storage.commit({ writes: [{ key, parent: null, expected: 0, body, summary }], events: [] });
+      const read = async () => (await storage.get(key))?.body as typeof body;
+      const list = async (part: 'body' | 'summary') =>
+        (await storage.list({ kind: 'flag', part })).map(({ content }) => content as typeof body);
+      for (const one of [body, summary, await read(), ...(await list('body')), ...(await list('summary'))]) {
+        one.list.push(2);
       }
+      expect([await read(), ...(await list('body')), ...(await list('summary'))]).toEqual(Array(3).fill({ list: [1] }));
     });
 
-    it('shares frozen documents, which keep their unchanged parts', async () => {
+    it('gives evaluation documents of its own', async () => {
       const storage = memoryStorage();
-      const key = { kind: 'flag', id: 'a' };
-      const put = { key, parent: null, summary: {} };
-      await storage.commit({ writes: [{ ...put, expected: 0, body: { same: { a: [1] }, b: 1 } }], events: [] });
-      const first = storage.peek?.(key);
-      await storage.commit({ writes: [{ ...put, expected: 1, body: { same: { a: [1] }, b: 2 } }], events: [] });
-      const second = storage.peek?.(key);
-      expect([first, second]).toMatchObject([
-        { revision: 1, body: { same: { a: [1] }, b: 1 } },
-        { revision: 2, body: { same: { a: [1] }, b: 2 } },
-      ]);
-      const parts = [first, second].map((one) => (one?.body as { same: { a: number[] } } | undefined)?.same);
-      expect(parts[1]).toBe(parts[0]);
-      expect(() => parts[0]?.a.push(2)).toThrow(TypeError);
-      expect(storage.peek?.({ kind: 'flag', id: 'b' })).toBeUndefined();
-    });
-
-    it('copies only the changed parts when a commit contains the JSON text of the body', async () => {
-      const storage = memoryStorage();
-      const key = { kind: 'flag', id: 'a' };
-      const put = { key, parent: null, summary: {} };
-      await storage.commit({ writes: [{ ...put, expected: 0, body: { same: [1], list: [{ a: 1 }] } }], events: [] });
-      const before = storage.peek?.(key)?.body as { same: number[] };
-      const item: { a: number; b?: number } = { a: -0 };
-      const body = { ...before, list: [item], absent: undefined };
-      await storage.commit({ writes: [{ ...put, expected: 1, body, text: JSON.stringify(body) }], events: [] });
-      item.b = 2;
-      const after = storage.peek?.(key)?.body as typeof body;
-      expect(after).toStrictEqual({ same: [1], list: [{ a: 0 }] });
-      expect(after.same).toBe(before.same);
-      expect(() => after.list.push(item)).toThrow(TypeError);
+      const flags = await createFlags({ storage });
+      const constraint = { contextName: 'userId', operator: 'IN' as const, values: ['7'] };
+      const place = { project: 'default', flag: 'checkout', environment: 'production' };
+      await flags.createFlag(place, { name: 'checkout' });
+      await flags.addStrategy(place, { name: 'default', constraints: [constraint] });
+      constraint.values.push('8');
+      const [strategy] = (await flags.getFlag(place)).environments.flatMap(({ strategies }) => strategies);
+      Object.assign(strategy?.constraints[0] ?? {}, { values: ['8'] });
+      await flags.enable(place);
+      const ask = (one: Flags) => [
+        one.isEnabled('checkout', { userId: '7' }),
+        one.isEnabled('checkout', { userId: '8' }),
+      ];
+      expect(ask(flags)).toEqual([true, false]);
+      expect(ask(await createFlags({ storage }))).toEqual([true, false]);
+      await flags.close();
     });
 
     it('returns results of changes that callers may change', async () => {

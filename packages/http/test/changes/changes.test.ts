@@ -42,10 +42,6 @@ describe('permissions of planned changes', () => {
         reads.push(`${key.kind}/${key.id}`);
         return memory.get(key);
       },
-      peek(key) {
-        reads.push(`${key.kind}/${key.id}`);
-        return memory.peek?.(key);
-      },
     };
     ({ app, flags } = await createHostApp({
       flags: { storage },

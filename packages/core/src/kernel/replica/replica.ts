@@ -60,19 +60,11 @@ export function followDocuments(source: DocumentSource, { after, documents }: Lo
     if (keys.length > 0) onDocuments.notify(keys);
   }
 
-  /**
-   * Returns a state that nobody else changes: the one that the storage keeps, or a copy. The caller of a change holds
-   * parts of the written state.
-   */
-  function ownState(key: DocumentKey, { revision, state }: KeyedUpdate['update']): unknown {
-    const stored = storage.peek?.(key);
-    return stored && stored.revision === revision ? stored.body : copyJson(state);
-  }
-
   /** Ignores an update that is not newer. Returns whether the document changes. */
   function applyUpdate({ key, update }: KeyedUpdate): boolean {
     if (!documents.isNewer(key, update.revision)) return false;
-    return documents.applyUpdate(key, update.revision, ownState(key, update));
+    // A copy, because the caller of a change holds parts of the written state.
+    return documents.applyUpdate(key, update.revision, copyJson(update.state));
   }
 
   function applyUpdates(updates: readonly KeyedUpdate[]): void {

@@ -1,23 +1,19 @@
-import { copyJson } from '../../base/json.js';
-import { type CommitTarget, type PreparedEvent, type PreparedWrite, parsePosition } from '../commit.js';
-import type { EventFilter, EventPage, FlagsStorage, StoredEvent, StoredEventQuery } from '../port.js';
+import { type CommitTarget, type PreparedEvent, parsePosition } from '../commit.js';
+import type { EventFilter, EventPage, StoredEvent, StoredEventQuery } from '../port.js';
 
 export type MemoryEvents = CommitTarget['events'] & {
   query(query: StoredEventQuery): EventPage;
 };
 
 /** An event in the log. Its position is its index plus one. */
-interface LoggedEvent extends Omit<PreparedEvent, 'data' | 'write'> {
-  /** JSON text, or the frozen body of the created document, which is in memory anyway. */
-  readonly data: unknown;
+interface LoggedEvent extends Omit<PreparedEvent, 'write'> {
   /** The size of `data` and `before`. */
   readonly bytes: number;
   readonly position: number;
   readonly revision: number;
 }
 
-/** @param documents must have the new bodies when their events are appended */
-export function memoryEvents({ peek }: Required<Pick<FlagsStorage, 'peek'>>): MemoryEvents {
+export function memoryEvents(): MemoryEvents {
   const log: LoggedEvent[] = [];
 
   /** Yields the events between the positions of a query, in its order. */
@@ -31,10 +27,9 @@ export function memoryEvents({ peek }: Required<Pick<FlagsStorage, 'peek'>>): Me
   }
 
   return {
-    append(events, revisions, writes) {
+    append(events, revisions) {
       for (const event of events) {
-        const data = isCreation(event, writes[event.write]) ? peek(event.subject)?.body : event.data;
-        log.push(toLogged(event, { data, position: log.length + 1, revision: revisions[event.write] ?? 0 }));
+        log.push(toLogged(event, { position: log.length + 1, revision: revisions[event.write] ?? 0 }));
       }
     },
     query(query) {
@@ -54,7 +49,7 @@ export function memoryEvents({ peek }: Required<Pick<FlagsStorage, 'peek'>>): Me
 }
 
 /** Named members instead of a spread: the object needs half the memory. */
-function toLogged(event: PreparedEvent, place: Pick<LoggedEvent, 'data' | 'position' | 'revision'>): LoggedEvent {
+function toLogged(event: PreparedEvent, place: Pick<LoggedEvent, 'position' | 'revision'>): LoggedEvent {
   return {
     type: event.type,
     at: event.at,
@@ -68,17 +63,11 @@ function toLogged(event: PreparedEvent, place: Pick<LoggedEvent, 'data' | 'posit
     project: event.project,
     environment: event.environment,
     before: event.before,
-    data: place.data,
+    data: event.data,
     bytes: Buffer.byteLength(event.data) + Buffer.byteLength(event.before),
     position: place.position,
     revision: place.revision,
   };
-}
-
-/** Returns whether this commit creates the document of the event, and the data of the event is that document. */
-function isCreation({ data }: PreparedEvent, write: PreparedWrite | undefined): boolean {
-  if (!write?.content || write.content === 'unchanged') return false;
-  return write.expected === 0 && write.content.body === data && data.startsWith('{');
 }
 
 /** Cuts a page at a size, but not before its second event. */
@@ -104,7 +93,7 @@ function toStoredEvent(event: LoggedEvent): StoredEvent {
   const { data, before } = event;
   return {
     ...headOf(event),
-    data: typeof data === 'string' ? JSON.parse(data) : copyJson(data),
+    data: JSON.parse(data),
     before: JSON.parse(before),
   };
 }

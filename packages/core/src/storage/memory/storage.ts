@@ -1,5 +1,4 @@
 import { compareCodePoints } from '../../base/collections.js';
-import { copyJson, freezeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
 import type { DocumentKey, FlagsStorage, ListedDocument, ListQuery, StoredDocument } from '../port.js';
@@ -21,7 +20,7 @@ import { memoryUsage } from './usage.js';
  */
 export function memoryStorage(): FlagsStorage {
   const documents = memoryDocuments();
-  const events = memoryEvents(documents);
+  const events = memoryEvents();
   let changes = 0;
   const usage = withChangeHook(memoryUsage(), () => {
     changes += 1;
@@ -38,7 +37,6 @@ export function memoryStorage(): FlagsStorage {
       assertOpen();
       return documents.get(key);
     },
-    peek: documents.peek,
     async list(query) {
       assertOpen();
       return documents.list(query);
@@ -128,55 +126,37 @@ function placeOf(ids: readonly string[], id: string): number {
 type MemoryDocuments = CommitTarget['documents'] & {
   get(key: DocumentKey): StoredDocument | undefined;
   list(query: ListQuery): ListedDocument[];
-  /** Returns the stored body itself, which is frozen. */
-  peek(key: DocumentKey): StoredDocument | undefined;
 };
 
 interface Row {
   readonly parent: string | null;
   readonly revision: number;
   /** null for a deleted document. */
-  readonly content: Content | null;
+  readonly content: PreparedContent | null;
 }
 
-/**
- * A body is JSON in UTF-8 until `peek` shares its value. The bytes need a third of the memory of the value, and none of the
- * heap: a change request of 1 MiB is rarely read.
- */
-interface Content {
-  /** Undefined once the value is shared. */
-  bytes: Uint8Array | undefined;
-  /** Frozen. Undefined until then. */
-  value: unknown;
-  /** Frozen. Its text would be larger, because summaries share their names and empty lists. */
-  readonly summary: unknown;
-}
-
-/** Keeps bodies as bytes. Those that the engine shares by `peek` become frozen values. Readers get copies. */
+/** Keeps documents as JSON texts: nobody can change stored state through what a reader got. */
 function memoryDocuments(): MemoryDocuments {
   const rows = createDocumentMap<Row>();
   const index = createDocumentIndex();
 
-  function peek({ kind, id }: DocumentKey): StoredDocument | undefined {
-    const row = rows.get({ kind, id });
-    if (!row?.content) return undefined;
-    return { key: { kind, id }, parent: row.parent, revision: row.revision, body: share(row.content) };
-  }
-
   return {
-    peek,
     get({ kind, id }) {
       const row = rows.get({ kind, id });
       if (!row?.content) return undefined;
-      return { key: { kind, id }, parent: row.parent, revision: row.revision, body: copyOf(row.content) };
+      return { key: { kind, id }, parent: row.parent, revision: row.revision, body: JSON.parse(row.content.body) };
     },
     list({ part, ...query }) {
       const { kind } = query;
       return index.ids(query).flatMap((id) => {
         const row = rows.get({ kind, id });
         if (!row?.content) return [];
-        const content = part === 'body' ? copyOf(row.content) : copyJson(row.content.summary);
-        return { key: { kind, id }, parent: row.parent, revision: row.revision, content };
+        return {
+          key: { kind, id },
+          parent: row.parent,
+          revision: row.revision,
+          content: JSON.parse(row.content[part]),
+        };
       });
     },
     write({ key, parent, content }) {
@@ -189,7 +169,7 @@ function memoryDocuments(): MemoryDocuments {
       const isIndexed = before?.content && content && before.parent === parent;
       if (before?.content && !isIndexed) index.remove(key, before.parent);
       if (content && !isIndexed) index.add(key, parent);
-      rows.set(key, { parent, revision, content: content && toContent(content, before?.content) });
+      rows.set(key, { parent, revision, content });
       return revision;
     },
     revision(key) {
@@ -198,26 +178,4 @@ function memoryDocuments(): MemoryDocuments {
     },
     firstIds: (vacancy, limit) => index.ids({ ...vacancy, limit }),
   };
-}
-
-/** Reuses equal parts of the previous body if it is shared: evaluation has compiled it. */
-function toContent({ body: text, ...prepared }: PreparedContent, before: Content | null | undefined): Content {
-  const summary = freezeJson(JSON.parse(prepared.summary), before?.summary);
-  if (!before || before.bytes) return { bytes: new TextEncoder().encode(text), value: undefined, summary };
-  return { bytes: undefined, value: freezeJson(JSON.parse(text), before.value), summary };
-}
-
-function share(content: Content): unknown {
-  if (!content.bytes) return content.value;
-  content.value = freezeJson(parse(content.bytes));
-  content.bytes = undefined;
-  return content.value;
-}
-
-function copyOf({ bytes, value }: Content): unknown {
-  return bytes ? parse(bytes) : copyJson(value);
-}
-
-function parse(bytes: Uint8Array): unknown {
-  return JSON.parse(new TextDecoder().decode(bytes));
 }
