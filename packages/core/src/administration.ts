@@ -9,7 +9,6 @@ import type {
   StrategyRef,
   TokenChangeContext,
 } from './base/common.types.js';
-import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
 import { FLAG, PROJECT, SEGMENT } from './engine/operation.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
@@ -43,6 +42,7 @@ import type {
   StrategyReplacement,
 } from './flags/strategy.types.js';
 import type { Variant, VariantInput, VariantOperations } from './flags/variant.types.js';
+import type { FlagsEngine } from './flags-engine.js';
 import * as members from './projects/members.operations.js';
 import * as projects from './projects/project.operations.js';
 import type {
@@ -95,10 +95,10 @@ export class Administration<Own extends string = never>
     TokenOperations
 {
   /** @internal A private member would make the types of the ESM and CommonJS builds incompatible. */
-  readonly [ENGINE]: ChangeEngine;
+  readonly [ENGINE]: FlagsEngine;
 
   /** @internal */
-  constructor(engine: ChangeEngine) {
+  constructor(engine: FlagsEngine) {
     this[ENGINE] = engine;
   }
 
@@ -355,9 +355,9 @@ export class Administration<Own extends string = never>
 
 /** Makes a namespace at its first use: a request makes flags of its own, and uses few of them. */
 function namespaceOf<Namespace>(
-  flags: { readonly [ENGINE]: ChangeEngine },
+  flags: { readonly [ENGINE]: FlagsEngine },
   name: string,
-  Type: new (engine: ChangeEngine) => Namespace,
+  Type: new (engine: FlagsEngine) => Namespace,
 ): Namespace {
   const value = new Type(flags[ENGINE]);
   Object.defineProperty(flags, name, { value });

@@ -2,7 +2,6 @@ import { v4 as randomId } from 'uuid';
 import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
-import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { CHANGE_OPERATIONS, operationOf, REQUEST_OPERATIONS } from './changesets/operations.js';
 import { engineOf } from './changesets/run-operation.js';
 import { StateSize } from './changesets/state-size.js';
@@ -17,6 +16,7 @@ import { RollingFlags } from './features/rollouts/rolling-flags.js';
 import { toPlannedSet } from './features/segments/segment-uses.js';
 import { REGISTRY } from './features.js';
 import { type DeclaredMembers, Flags } from './flags.js';
+import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import { createValidators } from './input-schemas.js';
 import { DueRunner } from './kernel/due/runner.js';
 import { stateAt } from './log/event-log.js';
@@ -95,7 +95,7 @@ export interface PreparedEngine {
   readonly context: ReplicaContext;
   /** `watch` starts to listen to the storage. */
   readonly start: (replica: Replica) => {
-    readonly engine: ChangeEngine;
+    readonly engine: FlagsEngine;
     readonly flags: Flags;
     readonly watch: () => void;
   };
@@ -166,7 +166,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       onError,
     });
     replica.onDocuments.add((keys) => due.wakeBy(rolling.follow(keys)));
-    const shared: SharedEngine = {
+    const shared: SharedFlagsEngine = {
       settings,
       validate: createValidators(settings),
       registry: REGISTRY,
@@ -238,7 +238,7 @@ function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown
 }
 
 /** Creates the default project unless it exists. Another process may create it at the same moment. */
-async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
+async function addDefaultProject({ run, now }: FlagsEngine): Promise<void> {
   const createdAt = now().toISOString();
   const change: PreparedChange = {
     subject: { kind: projectDocuments.kind, id: DEFAULT_PROJECT },
@@ -260,13 +260,13 @@ async function addPolicy({ documents, applyUpdates }: Replica, storage: FlagsSto
   if (update) applyUpdates([{ key: POLICY_KEY, update }]);
 }
 
-function createEvaluation(engine: ChangeEngine, { schema, recentContexts = 0 }: FlagsOptions): ReplicaEvaluation {
+function createEvaluation(engine: FlagsEngine, { schema, recentContexts = 0 }: FlagsOptions): ReplicaEvaluation {
   return new ReplicaEvaluation(engine, {
     lift: schema && createPropertyLift(schema),
     recent: recentContexts > 0 ? new RecentContexts(recentContexts) : undefined,
   });
 }
 
-function declaredMembers(engine: ChangeEngine, { schema, declare }: FlagsOptions): DeclaredMembers | undefined {
+function declaredMembers(engine: FlagsEngine, { schema, declare }: FlagsOptions): DeclaredMembers | undefined {
   return schema && { schema, drift: () => engine.lifetime.track(() => findDrift(schema, engine, declare)) };
 }

@@ -4,7 +4,6 @@ import type { FlagsSettings } from './base/settings.types.js';
 import type { Change, ChangeSetOperations, UndoOperations } from './change.types.js';
 import type { ActorOptions, ApplyOptions, ChangeSet, GivenActor } from './changesets/change-set.types.js';
 import { apply } from './changesets/change-sets.operations.js';
-import type { ChangeEngine } from './changesets/engine.js';
 import { plan, preview } from './changesets/plan.operations.js';
 import { ENGINE, engineOf, notCalledOnFlags, run, toIdentity } from './changesets/run-operation.js';
 import { planUndo, previewUndo, undoChangeSet } from './changesets/undo.operations.js';
@@ -46,6 +45,7 @@ import type {
 } from './evaluation/evaluation.types.js';
 import { ON_FLUSH, type UsageFlush } from './evaluation/usage.js';
 import type { ChangePlan, ChangePreview, PreviewQuery } from './features/environments/plan.types.js';
+import type { FlagsEngine } from './flags-engine.js';
 import { asOf } from './log/as-of.operations.js';
 import { listEvents, listNextEvents, subscribe } from './log/event.operations.js';
 import type {
@@ -154,7 +154,7 @@ export class Flags<Own extends string = never>
   declare readonly evaluator: Evaluator;
 
   /** @internal */
-  constructor(engine: ChangeEngine, evaluation: ReplicaEvaluation, declared?: DeclaredMembers) {
+  constructor(engine: FlagsEngine, evaluation: ReplicaEvaluation, declared?: DeclaredMembers) {
     super(engine);
     this[EVALUATION] = evaluation;
     this[DECLARED] = declared;

@@ -1,5 +1,4 @@
 import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.types.js';
-import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { type OperationName, operationOf, prepareOperation, type ResultOf } from './changesets/operations.js';
 import { type ChangeArguments, commitChange, commitPrepared, resultOf, run } from './changesets/run-operation.js';
 import type { Definitions, ExportQuery, ImportResult } from './definitions/definition.types.js';
@@ -18,6 +17,7 @@ import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
+import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import type { Token } from './tokens/token.types.js';
 import {
   issueTicket as issueTokenTicket,
@@ -44,7 +44,7 @@ export function dataVersion(flags: Flags, scope: DataVersionScope = 'flags'): Pr
 
 const MINUTE = 60_000;
 
-async function readDataVersion(engine: ChangeEngine, scope: DataVersionScope): Promise<string | undefined> {
+async function readDataVersion(engine: FlagsEngine, scope: DataVersionScope): Promise<string | undefined> {
   const { storage, now } = engine;
   if (!storage.dataVersion || engine.usage !== storage.usage) return undefined;
   const stored = await storage.dataVersion();
@@ -192,7 +192,7 @@ interface DerivedInput extends Pick<DerivedChange<FlagRef>, 'ref' | 'inputFor'> 
   readonly op: string;
 }
 
-function prepareDerived(engine: SharedEngine, { op, ref, inputFor }: DerivedInput): PreparedChange<StoredFlag> {
+function prepareDerived(engine: SharedFlagsEngine, { op, ref, inputFor }: DerivedInput): PreparedChange<StoredFlag> {
   const findStored = async (read: Engine['read']): Promise<StoredFlag> =>
     toDetail(await findFlag(read, ref), { settings: engine.settings, lastSeenAt: null, children: [] });
   return {

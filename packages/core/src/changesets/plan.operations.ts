@@ -15,6 +15,7 @@ import type {
   PreviewQuery,
 } from '../features/environments/plan.types.js';
 import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
+import type { Replica } from '../replica/replica.js';
 import type { SegmentState } from '../segments/segment.js';
 import type { PlannedDocument } from './change-set.types.js';
 import { type GivenChange, planDocuments, prepareAll } from './change-sets.operations.js';
@@ -22,12 +23,17 @@ import { affectedFlags, effectsOf, type PlannedState, type Side, type States, st
 import type { ChangeEngine, DecidedSet } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
 
-export async function plan(engine: ChangeEngine, changes: readonly GivenChange[]): Promise<ChangePlan> {
+/** What plans and previews need beside the kernel. */
+export interface EnvironmentEngine extends ChangeEngine {
+  readonly replica: Replica;
+}
+
+export async function plan(engine: EnvironmentEngine, changes: readonly GivenChange[]): Promise<ChangePlan> {
   return planOf(engine, await engine.plan(await prepareAll(engine, changes)));
 }
 
 /** Returns a decided set as a plan. */
-export async function planOf(engine: ChangeEngine, decided: DecidedSet): Promise<ChangePlan> {
+export async function planOf(engine: EnvironmentEngine, decided: DecidedSet): Promise<ChangePlan> {
   const documents = toPlannedDocuments(engine.registry, decided);
   const effects = await effectsOf(engine, documents);
   return { documents, effects, approval: await engine.gate.findApproval(decided) };
@@ -44,7 +50,7 @@ const validateQuery = createValidator<PreviewQuery>({
 });
 
 export function preview(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   changes: readonly GivenChange[],
   query: PreviewQuery,
 ): Promise<ChangePreview> {
@@ -53,7 +59,7 @@ export function preview(
 
 /** @param plan is called when the query is valid */
 export async function previewPlanned(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   query: PreviewQuery,
   plan: () => Promise<readonly PlannedDocument[]>,
 ): Promise<ChangePreview> {
@@ -68,7 +74,7 @@ export async function previewPlanned(
  * parents. Works in time slices.
  */
 async function previewDocuments(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   documents: readonly PlannedState[],
   { environment, contexts, signal }: PreviewQuery,
 ): Promise<ChangePreview> {
@@ -115,7 +121,10 @@ interface DraftOptions {
 }
 
 /** Compiles one side: the affected flags and their parents, with stored or planned segments. */
-async function createDraft(engine: ChangeEngine, { states, names, environment, side, random, signal }: DraftOptions) {
+async function createDraft(
+  engine: EnvironmentEngine,
+  { states, names, environment, side, random, signal }: DraftOptions,
+) {
   let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
   for await (const document of paced(states.changedSegments, { signal })) {
     const state = document[side] as SegmentState | null;

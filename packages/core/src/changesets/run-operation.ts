@@ -5,27 +5,19 @@ import { assertOptions, assertReference, invalidInput } from '../base/validator.
 import type { CommittedDocuments, PreparedChange } from '../engine/engine.js';
 import type { CallOperation, ReferenceMember } from '../engine/operation.js';
 import { FlagsError } from '../errors.js';
-import type { Validators } from '../input-schemas.js';
 import { readDocumentsAfter } from '../log/change-set-log.js';
-import type { Token } from '../tokens/token.types.js';
 import type { ActorOptions, AuthorizeChanges, GivenActor } from './change-set.types.js';
 import { bypassing } from './change-set-writer.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
-import {
-  type InputOf,
-  type OperationName,
-  operationOf,
-  prepareOperation,
-  type RefOf,
-  type ResultOf,
-} from './operations.js';
+import type { InputOf, OperationName, RefOf, ResultOf } from './operations.js';
+import { prepareOperation, validateInput } from './prepare.js';
 import { ChangesHash, type HashedChange, readChangeSetId, withDerivedIds } from './repetition.js';
 
 /** The key of the engine of an instance's actor: the same in every copy of this package. */
 export const ENGINE = Symbol.for('@flags/engine');
 
-interface WithEngine {
-  readonly [ENGINE]: ChangeEngine;
+interface WithEngine<Own extends ChangeEngine = ChangeEngine> {
+  readonly [ENGINE]: Own;
 }
 
 /** A call of a method of `Flags`, with the arguments whose types are checked here. */
@@ -45,13 +37,13 @@ function assertArguments({ op, members = [], ref, options }: MethodArguments): v
 }
 
 /** Runs a method of `Flags`. A closed engine refuses every operation; `close()` waits for running ones. */
-export function run<Result>(
-  flags: WithEngine,
+export function run<Own extends ChangeEngine, Result>(
+  flags: WithEngine<Own>,
   given: MethodArguments,
-  operation: (engine: ChangeEngine) => Promise<Result>,
+  operation: (engine: Own) => Promise<Result>,
 ): Promise<Result> {
   // A method that was taken from its object has none.
-  const engine: ChangeEngine | undefined = flags?.[ENGINE];
+  const engine: Own | undefined = flags?.[ENGINE];
   if (!engine) return Promise.reject(notCalledOnFlags(given.op));
   return engine.lifetime.track(async () => {
     assertArguments(given);
@@ -60,9 +52,9 @@ export function run<Result>(
 }
 
 /** An operation that runs itself, by its name. */
-type Calls = Readonly<Record<string, CallOperation<never, never, never, unknown, ChangeEngine>>>;
+type Calls = Readonly<Record<string, CallOperation<never, never, never, unknown, never>>>;
 type CallOf<Row> =
-  Row extends CallOperation<infer Ref, infer Input, infer Context, infer Result, ChangeEngine>
+  Row extends CallOperation<infer Ref, infer Input, infer Context, infer Result, never>
     ? { readonly ref: Ref; readonly input: Input; readonly context: Context; readonly result: Result }
     : never;
 
@@ -73,11 +65,11 @@ export function call<Rows extends Calls, Name extends keyof Rows & string>(
   op: Name,
   given: Omit<CallOf<Rows[Name]>, 'result'>,
 ): Promise<CallOf<Rows[Name]>['result']> {
-  const row = rows[op] as CallOperation<unknown, unknown, unknown, CallOf<Rows[Name]>['result'], ChangeEngine>;
+  const row = rows[op] as CallOperation<unknown, unknown, unknown, CallOf<Rows[Name]>['result'], never>;
   const { ref, input, context } = given as { readonly [Member in keyof typeof given]: unknown };
   return run(flags, { op: row.method, members: row.ref, ref, options: context }, async (engine) => {
-    const valid = row.input === undefined ? input : engine.validate[row.input as keyof Validators](input);
-    return row.run(engine, { ref, input: valid, context });
+    const valid = row.input === undefined ? input : validateInput(engine, row, input);
+    return row.run(engine as never, { ref, input: valid, context });
   });
 }
 
@@ -111,8 +103,8 @@ export function commitChange<Name extends OperationName>(
   op: Name,
   { ref, input, context }: ChangeArguments<Name>,
 ): Promise<CommittedChange> {
-  const row = operationOf(op);
-  const members = row?.ref ?? [];
+  const row = flags?.[ENGINE]?.operations.find(op);
+  const members = (row?.ref ?? []) as readonly ReferenceMember[];
   return run(flags, { op, members, ref, options: context }, async (engine) => {
     if (row?.input && !row.isInputOptional && members.length > 0 && input === undefined) {
       throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
@@ -123,11 +115,11 @@ export function commitChange<Name extends OperationName>(
 }
 
 /** A change, and the call that it is the answer to. */
-interface CallOfChange {
+interface CallOfChange<Own extends ChangeEngine> {
   /** A repeated id is compared with it, and planned events name its operation. */
   readonly call: HashedChange;
   readonly context: ChangeContext | undefined;
-  readonly prepare: (engine: ChangeEngine) => Awaitable<PreparedChange>;
+  readonly prepare: (engine: Own) => Awaitable<PreparedChange>;
 }
 
 /** A change with the documents after it, or after the first commit of a repeated id. */
@@ -137,9 +129,9 @@ interface CommittedChange {
 }
 
 /** Commits a change set of one change, unless its id is repeated. */
-export async function commitPrepared(
-  engine: ChangeEngine,
-  { call, context, prepare }: CallOfChange,
+export async function commitPrepared<Own extends ChangeEngine>(
+  engine: Own,
+  { call, context, prepare }: CallOfChange<Own>,
 ): Promise<CommittedChange> {
   const { op } = call;
   const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
@@ -232,7 +224,7 @@ export function refuseBypass(context: unknown): void {
 export interface ActorIdentity {
   /** Not validated yet: the first change validates it. */
   readonly name: unknown;
-  readonly token?: Pick<Token, 'id' | 'kind'>;
+  readonly token?: { readonly id: string; readonly kind: string };
   /** The person, or the one who created the token. Absent for the instance itself. */
   readonly person?: Person | undefined;
   readonly authorize?: AuthorizeChanges | undefined;
@@ -275,13 +267,13 @@ function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
  * Returns the engine of an actor. It inherits the other members: a router creates one engine per request. The check of an
  * engine that has one stays, whoever the actor is.
  */
-export function engineOf(
-  shared: SharedEngine & Partial<Pick<ChangeEngine, 'authorize'>>,
+export function engineOf<Shared extends SharedEngine & Partial<Pick<ChangeEngine, 'authorize'>>>(
+  shared: Shared,
   identity: ActorIdentity,
-): ChangeEngine {
+): Shared & ChangeEngine {
   const { writer } = shared;
   const actor = { ...identity, authorize: bothOf(shared.authorize, identity.authorize) };
-  return Object.assign(Object.create(shared) as SharedEngine, {
+  return Object.assign(Object.create(shared) as Shared, {
     run: (changes, context) => writer.run(changes, attribute(context, actor)),
     plan: async (changes, context) => writer.plan(changes, attribute(context, actor)),
     isCommitted: async (context) => writer.isCommitted(attribute(context, actor)),

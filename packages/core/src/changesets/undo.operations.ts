@@ -3,14 +3,13 @@ import type { ChangePlan, ChangePreview, PreviewQuery } from '../features/enviro
 import type { UndoOptions } from '../log/history.types.js';
 import type { ChangeSet } from './change-set.types.js';
 import { commitSet, planPrepared } from './change-sets.operations.js';
-import type { ChangeEngine } from './engine.js';
-import { planOf, previewPlanned } from './plan.operations.js';
+import { type EnvironmentEngine, planOf, previewPlanned } from './plan.operations.js';
 import { ChangesHash } from './repetition.js';
 import { toContext } from './run-operation.js';
 import { prepareUndo } from './undo.js';
 
 export async function undoChangeSet(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   ref: ChangeSetRef,
   options: UndoOptions = {},
 ): Promise<ChangeSet> {
@@ -21,7 +20,7 @@ export async function undoChangeSet(
 }
 
 export async function planUndo(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   ref: ChangeSetRef,
   options: Pick<UndoOptions, 'authorize'> = {},
 ): Promise<ChangePlan> {
@@ -29,7 +28,7 @@ export async function planUndo(
 }
 
 export function previewUndo(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   ref: ChangeSetRef,
   query: PreviewQuery & Pick<UndoOptions, 'authorize'>,
 ): Promise<ChangePreview> {

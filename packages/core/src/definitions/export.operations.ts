@@ -2,7 +2,7 @@ import type { Awaitable } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
-import type { ChangeEngine } from '../changesets/engine.js';
+import type { EnvironmentEngine } from '../changesets/plan.operations.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { Strategy } from '../flags/strategy.types.js';
@@ -33,7 +33,7 @@ interface ExportOptions {
 }
 
 export async function exportDefinitions(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   query: ExportQuery = {},
   { canRead = () => true, isReadOnly = false }: ExportOptions = {},
 ): Promise<Definitions> {
@@ -62,7 +62,7 @@ export async function exportDefinitions(
  * Yields the documents of a kind in the order of their ids, in slices. Those that are in memory are not copied, because
  * copies would double the memory: callers must not change them.
  */
-export async function* readAll<State>({ storage, replica }: ChangeEngine, kind: string): AsyncGenerator<State> {
+export async function* readAll<State>({ storage, replica }: EnvironmentEngine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
     await pause();
@@ -84,7 +84,7 @@ export async function* readAll<State>({ storage, replica }: ChangeEngine, kind: 
 type Filter = (project: string | null) => Promise<boolean>;
 
 async function createFilter(
-  { read }: ChangeEngine,
+  { read }: EnvironmentEngine,
   { project }: ExportQuery,
   canRead: CanReadDefinitions,
 ): Promise<Filter> {

@@ -1,5 +1,4 @@
 import type { ChangeContext, ListPage, PageQuery } from '../../base/common.types.js';
-import type { ChangeEngine } from '../../changesets/engine.js';
 import { call, change, ENGINE } from '../../changesets/run-operation.js';
 import type { ChangeRequestApproval, ChangeRequestQuery, ChangeRequestTime } from './change-request.js';
 import type {
@@ -11,16 +10,17 @@ import type {
   ListedChangeRequest,
   RequestedChange,
 } from './change-request.types.js';
+import type { RequestEngine } from './engine.js';
 import { changeRequestOperations as operations } from './operations.js';
 import type { ApprovalPolicy, KnownApprovalPolicy } from './policy.js';
 
 /** Operations on changes that wait for a time, for approval, or for both: `flags.changeRequests`. */
 export class ChangeRequests<Own extends string = never> {
   /** @internal */
-  readonly [ENGINE]: ChangeEngine;
+  readonly [ENGINE]: RequestEngine;
 
   /** @internal */
-  constructor(engine: ChangeEngine) {
+  constructor(engine: RequestEngine) {
     this[ENGINE] = engine;
   }
 
@@ -127,10 +127,10 @@ export class ChangeRequests<Own extends string = never> {
 /** Operations on the environments whose changes need approval: `flags.approvalPolicy`. */
 export class ApprovalPolicies {
   /** @internal */
-  readonly [ENGINE]: ChangeEngine;
+  readonly [ENGINE]: RequestEngine;
 
   /** @internal */
-  constructor(engine: ChangeEngine) {
+  constructor(engine: RequestEngine) {
     this[ENGINE] = engine;
   }
 

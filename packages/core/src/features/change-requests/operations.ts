@@ -1,12 +1,12 @@
-import type { ChangeEngine } from '../../changesets/engine.js';
 import { type CallOperation, CHANGE_REQUEST, NO_REFERENCE } from '../../engine/operation.js';
 import * as requests from './change-requests.operations.js';
 import * as decisions from './decisions.operations.js';
+import type { RequestEngine } from './engine.js';
 import { getApprovalPolicy } from './policy.operations.js';
 
 function operation<Ref, Input, Context, Result>(
   method: string,
-  row: Omit<CallOperation<Ref, Input, Context | undefined, Result, ChangeEngine>, 'method'>,
+  row: Omit<CallOperation<Ref, Input, Context | undefined, Result, RequestEngine>, 'method'>,
 ) {
   return { method, ...row };
 }

@@ -2,15 +2,15 @@ import type { ChangeContext, ListPage, PageQuery, StrategyRef } from '../../base
 import type { ChangeEngine } from '../../changesets/engine.js';
 import { change, ENGINE, run } from '../../changesets/run-operation.js';
 import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, StopOptions } from './rollout.types.js';
-import { listRollouts } from './rollouts.operations.js';
+import { listRollouts, type RolloutEngine } from './rollouts.operations.js';
 
 /** Percentages that change in steps. A rollout is a part of its flag: `ifRevision` is the flag's revision. */
 export class Rollouts {
   /** @internal */
-  readonly [ENGINE]: ChangeEngine;
+  readonly [ENGINE]: ChangeEngine & RolloutEngine;
 
   /** @internal */
-  constructor(engine: ChangeEngine) {
+  constructor(engine: ChangeEngine & RolloutEngine) {
     this[ENGINE] = engine;
   }
 
