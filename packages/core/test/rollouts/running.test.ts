@@ -1,7 +1,7 @@
 import { until } from '../../../../test/until.js';
-import type { ChangeEngine } from '../../src/changesets/engine.js';
 import { ENGINE } from '../../src/changesets/run-operation.js';
 import { DueSteps } from '../../src/features/rollouts/due-steps.js';
+import type { FlagsEngine } from '../../src/flags-engine.js';
 import { createFlags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
 import type { DueMode } from '../../src/kernel/due/runner.js';
 import { faultyStorage } from '../../src/testing.js';
@@ -281,7 +281,7 @@ it('looks at 1,000 rollouts among 100,000 flags in less than a millisecond, with
     events: counted(storage.events),
   };
   const flags = await createFlags({ ...options, storage: counting });
-  const engine = (flags as unknown as { readonly [ENGINE]: ChangeEngine })[ENGINE];
+  const engine = (flags as unknown as { readonly [ENGINE]: FlagsEngine })[ENGINE];
   const source = new DueSteps(() => engine, engine.rolling, { guard: () => 'go', authorize: undefined, actor: '' });
   reads = 0;
   let fastest = Number.POSITIVE_INFINITY;
