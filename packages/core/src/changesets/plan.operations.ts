@@ -2,12 +2,14 @@ import { assertEnvironment } from '../base/environments.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { createValidator, invalidInput } from '../base/validator.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
 import type { StrategyDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluation.types.js';
 import type { Snapshot, StrategyRollout } from '../evaluation/snapshot.js';
 import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
 import type { SegmentState } from '../segments/segment.js';
 import type {
+  ApplyOptions,
   Change,
   ChangePlan,
   ChangePreview,
@@ -18,12 +20,12 @@ import type {
   PreviewedEvaluation,
   PreviewQuery,
 } from './change-set.types.js';
-import { planDocuments, prepareAll } from './change-sets.operations.js';
+import { apply, planDocuments, prepareAll } from './change-sets.operations.js';
 import { affectedFlags, effectsOf, type PlannedState, type Side, type States, statesOf } from './effects.js';
 import type { ChangeEngine, DecidedSet } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
 
-export async function plan(engine: ChangeEngine, changes: readonly Change<string>[]): Promise<ChangePlan> {
+async function plan(engine: ChangeEngine, changes: readonly Change<string>[]): Promise<ChangePlan> {
   return planOf(engine, await engine.plan(await prepareAll(engine, changes)));
 }
 
@@ -43,14 +45,6 @@ const validateQuery = createValidator<PreviewQuery>({
   },
   required: ['environment', 'contexts'],
 });
-
-export function preview(
-  engine: ChangeEngine,
-  changes: readonly Change<string>[],
-  query: PreviewQuery,
-): Promise<ChangePreview> {
-  return previewPlanned(engine, query, () => planDocuments(engine, changes));
-}
 
 /** @param plan is called when the query is valid */
 export async function previewPlanned(
@@ -186,3 +180,23 @@ function createSharedRandom() {
     },
   };
 }
+
+type Changes = readonly Change<string>[];
+
+/** The operations of change sets. */
+export const changeSetOperations = defineOperations({
+  apply: call({
+    ref: NO_REFERENCE,
+    run: (engine: ChangeEngine, { input, context }: Call<undefined, Changes, ApplyOptions | undefined>) =>
+      apply(engine, input, context),
+  }),
+  plan: call({
+    ref: NO_REFERENCE,
+    run: (engine: ChangeEngine, { input }: Call<undefined, Changes>) => plan(engine, input),
+  }),
+  preview: call({
+    ref: NO_REFERENCE,
+    run: (engine: ChangeEngine, { input, context }: Call<undefined, Changes, PreviewQuery>) =>
+      previewPlanned(engine, context, () => planDocuments(engine, input)),
+  }),
+});

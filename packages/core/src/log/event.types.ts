@@ -100,45 +100,6 @@ export interface SubscribeOptions {
   readonly onHistoryLost?: (position: string | undefined) => void | Promise<void>;
 }
 
-export interface EventOperations {
-  /**
-   * Lists events, newest first.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, total } = await flags.listEvents({ flag: 'checkout', limit: 20 });
-   */
-  listEvents(query?: EventQuery): Promise<EventLog>;
-
-  /**
-   * Lists the events after a position, oldest first, without a total. For readers that store their own position.
-   * Without `after` the list is empty, and `position` is that of the newest event.
-   *
-   * @throws FlagsError `invalid_input`, `history_lost` (the storage has no longer the event at `after`: start again)
-   * @example
-   * let { position } = await flags.listNextEvents();
-   * // … later:
-   * const page = await flags.listNextEvents({ after: position });
-   * position = page.position;
-   */
-  listNextEvents(query?: FeedQuery): Promise<FeedPage>;
-
-  /**
-   * Calls the listener for every event committed from now on, by any process on the same storage, in order and one at a
-   * time. Awaits a returned promise before the next event. An error of the listener goes to `onError`, and the next
-   * event follows.
-   *
-   * With `after`, delivery starts with the events after that position, so a reader that stores its last position misses
-   * nothing across restarts. Without `after`, events committed just before the call may be delivered too.
-   *
-   * @returns a function that ends the subscription; safe to call again
-   * @throws FlagsError `closed`
-   * @example
-   * const unsubscribe = flags.subscribe((event) => console.log(event.type, event.flag));
-   */
-  subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void;
-}
-
 /** The members of a stored or public event that determine its projects. */
 interface EventStates extends Pick<DomainEvent, 'data' | 'before'> {
   readonly type: string;

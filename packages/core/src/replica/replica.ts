@@ -163,7 +163,7 @@ export interface Replica {
   readonly problems: ProblemReporter;
 }
 
-/** The options of `createFlags` that evaluation needs. */
+/** The options of `openFlags` that evaluation needs. */
 export interface ReplicaOptions {
   readonly strategies?: readonly CustomStrategy[];
   readonly idEncoding?: TextEncoding;
