@@ -24,7 +24,6 @@ export type {
 } from './changesets/change-set.types.js';
 // Consumers
 export type { Consumer, ConsumerHandler } from './consumers/consumer.types.js';
-export { createFlags } from './create-flags.js';
 // Flags as code
 export { definitionsSchema } from './definitions/check-definitions.js';
 export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './definitions/definition.types.js';
@@ -84,6 +83,11 @@ export type {} from './integration.js';
 // Events
 export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
 export type { FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
+export {
+  /** @deprecated The name of {@link openFlags} before it differed from `createFlag` by more than a letter. */
+  openFlags as createFlags,
+  openFlags,
+} from './open-flags.js';
 export type { FlagsOptions } from './options.js';
 export type {
   Member,

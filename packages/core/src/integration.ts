@@ -24,13 +24,14 @@ export type { DocumentName } from './changesets/change-set.types.js';
 // Change sets
 export {
   CHANGE_OPERATIONS,
+  type ChangeArguments,
   type ChangeVocabulary,
   type OperationName,
   operationOf,
   REQUEST_OPERATIONS,
   type ResultOf,
 } from './changesets/operations.js';
-export { type ChangeArguments, readPersonId } from './changesets/run-operation.js';
+export { readPersonId } from './changesets/run-operation.js';
 export type { ImportedChangeSet } from './definitions/definition.types.js';
 // Errors
 export { shortenMessage } from './errors.js';

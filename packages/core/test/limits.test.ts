@@ -4,9 +4,9 @@ import { documentTooLarge } from '../src/changesets/refusals.js';
 import { REGISTRY } from '../src/features.js';
 import {
   type Constraint,
-  createFlags,
   type Flags,
   memoryStorage,
+  openFlags,
   type SegmentChanges,
   type StrategyInput,
 } from '../src/index.js';
@@ -46,7 +46,7 @@ describe('the size of a document', () => {
           () => flags.updateStrategy(strategy, large),
           () => flags.setVariants(CHECKOUT, [{ name: 'a', payload }]),
           () => flags.updateFlag(CHECKOUT, { description: '\u0001'.repeat(9000) }),
-          () => flags.createSegment({ name: 'large', constraints: constraintsOf(1.1 * MIB) }),
+          () => flags.segments.create({ name: 'large', constraints: constraintsOf(1.1 * MIB) }),
         ];
         for (const attempt of attempts) {
           const { message } = await expectRefusal(flags, 'document_too_large', attempt);
@@ -152,20 +152,20 @@ onEveryStorage((start) => {
     it('counts segments, also when they change', async () => {
       const flags = await startWithCheckout();
       const { constraints = [] } = heavy(2);
-      const one = await flags.createSegment({ name: 'one', constraints });
-      const other = await flags.createSegment({ name: 'other', constraints });
+      const one = await flags.segments.create({ name: 'one', constraints });
+      const other = await flags.segments.create({ name: 'other', constraints });
       await expectRefusal(flags, 'invalid_input', () =>
         flags.addStrategy(PRODUCTION, { name: 'default', segments: [one.id, other.id] }),
       );
-      await flags.updateSegment({ segment: other.id }, { constraints: [HEAVY] });
+      await flags.segments.update({ segment: other.id }, { constraints: [HEAVY] });
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [one.id, other.id] });
       const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
-        flags.updateSegment({ segment: other.id }, { constraints }),
+        flags.segments.update({ segment: other.id }, { constraints }),
       );
       expect(message).toContain('checkout, which uses this segment, take too long in production');
       expect(details).toEqual([expect.objectContaining({ path: '/constraints' })]);
       await expectRefusal(flags, 'invalid_input', () =>
-        flags.createSegment({ name: 'heavy', constraints: heavy(4).constraints ?? [] }),
+        flags.segments.create({ name: 'heavy', constraints: heavy(4).constraints ?? [] }),
       );
     });
   });
@@ -190,7 +190,7 @@ describe('the option stateLimit', () => {
           () => flags.createFlag(DEFAULT, { name: 'third', description: TEXT }),
           () => flags.cloneFlag(CHECKOUT, { name: 'copy' }),
           () => flags.addStrategy(PRODUCTION, { name: 'default', constraints }),
-          () => flags.createSegment({ name: 'beta', constraints }),
+          () => flags.segments.create({ name: 'beta', constraints }),
         ];
         for (const attempt of attempts) {
           const { message } = await expectRefusal(flags, 'state_too_large', attempt);
@@ -230,7 +230,7 @@ describe('the option stateLimit', () => {
     it('counts existing definitions at the start, and those of other writers', async () => {
       const directory = temporaryDirectory();
       const open = () =>
-        createFlags({ storage: sqliteStorage(join(directory.path, 'flags.db')), stateLimit: 12_000, pollInterval: 0 });
+        openFlags({ storage: sqliteStorage(join(directory.path, 'flags.db')), stateLimit: 12_000, pollInterval: 0 });
       const one = await full(await open());
       const other = await open();
       await expectRefusal(other, 'state_too_large', () =>
@@ -249,7 +249,7 @@ describe('the option stateLimit', () => {
     });
 
     it.each([0, -1, 1.5, '1 MiB'])('is refused as an option when it is %j', async (stateLimit) => {
-      const opening = createFlags({ storage: sqliteStorage(':memory:'), stateLimit: stateLimit as number });
+      const opening = openFlags({ storage: sqliteStorage(':memory:'), stateLimit: stateLimit as number });
       await expect(opening).rejects.toMatchObject({ code: 'invalid_input', details: [{ path: '/stateLimit' }] });
     });
   });
@@ -277,9 +277,9 @@ describe('unknown members', () => {
     it('ignores unknown members of a segment, however deep they are', async () => {
       const flags = await start();
       const constraints: SegmentChanges['constraints'] = [{ contextName: 'userId', operator: 'IN', values: ['7'] }];
-      const created = await flags.createSegment({ name: 'beta', constraints: [], ...unknown });
+      const created = await flags.segments.create({ name: 'beta', constraints: [], ...unknown });
       expect(created).not.toHaveProperty('unknown');
-      const updated = await flags.updateSegment({ segment: created.id }, { constraints, ...unknown });
+      const updated = await flags.segments.update({ segment: created.id }, { constraints, ...unknown });
       expect(updated).toMatchObject({ name: 'beta', constraints });
     });
 
@@ -301,7 +301,7 @@ describe('unknown members', () => {
       });
 
     async function withCheckout(): Promise<Flags> {
-      const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
+      const flags = await openFlags({ storage: memoryStorage(), ...SILENT });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       return flags;
     }
@@ -329,15 +329,15 @@ describe('unknown members', () => {
       const flags = await withCheckout();
       const few = (count: number) => Array.from({ length: count }, (_, n) => matching(`^${n}$`));
       await flags.addStrategy(DEVELOPMENT, { name: 'default', constraints: few(8) });
-      const { id } = await flags.createSegment({ name: 'a', constraints: few(10) });
+      const { id } = await flags.segments.create({ name: 'a', constraints: few(10) });
       const { id: strategy } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [id] });
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [id], constraints: few(2) });
       const attempts = [
         () => flags.addStrategy(PRODUCTION, { name: 'default', constraints: few(1) }),
         () =>
           flags.updateStrategy({ ...PRODUCTION, strategy }, { name: 'default', constraints: few(1), segments: [id] }),
-        () => flags.updateSegment({ segment: id }, { constraints: few(11) }),
-        () => flags.createSegment({ name: 'b', constraints: few(21) }),
+        () => flags.segments.update({ segment: id }, { constraints: few(11) }),
+        () => flags.segments.create({ name: 'b', constraints: few(21) }),
       ];
       for (const attempt of attempts) {
         const { message } = await expectRefusal(flags, 'invalid_input', attempt);
@@ -357,7 +357,7 @@ describe('unknown members', () => {
       const stalls: number[] = [];
       for (let round = 0; round < 3; round++) {
         const turns = watchTurns();
-        const { code, details } = await refusalOf(flags.importDefinitions(document, { dryRun: true }));
+        const { code, details } = await refusalOf(flags.definitions.import(document, { dryRun: true }));
         stalls.push(turns.stop());
         expect([code, details.map(({ path }) => path)]).toEqual(['invalid_input', ['/flags/0']]);
       }
@@ -372,7 +372,7 @@ describe('unknown members', () => {
       const flags = await withCheckout();
       const constraints = [matching(pattern)];
       await expectQuickRefusal(() => flags.addStrategy(PRODUCTION, { name: 'default', constraints }), '/constraints/0');
-      await expectQuickRefusal(() => flags.createSegment({ name: 'a', constraints }), '/constraints/0');
+      await expectQuickRefusal(() => flags.segments.create({ name: 'a', constraints }), '/constraints/0');
     });
 
     it.each([
@@ -384,7 +384,7 @@ describe('unknown members', () => {
       const flags = await withCheckout();
       const constraints = [matching(pattern)];
       await flags.addStrategy(PRODUCTION, { name: 'default', constraints });
-      await flags.createSegment({ name: 'a', constraints });
+      await flags.segments.create({ name: 'a', constraints });
     });
 
     it('lists the first ten invalid patterns', async () => {

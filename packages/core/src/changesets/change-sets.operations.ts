@@ -7,11 +7,11 @@ import { REFERENCE_MEMBERS, type ReferenceMember } from '../engine/operation.js'
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js';
 import type { ApplyOptions, ChangeSet, DocumentName, PlannedDocument } from './change-set.types.js';
-import type { ChangeEngine, UnattributedContext } from './engine.js';
+import type { AnyValidators, ChangeEngine, UnattributedContext } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
-import { type PreparingEngine, prepareOperation } from './prepare.js';
 import type { ExpectedRevision } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
+import { prepareChange, type UntypedChange } from './row.js';
 import { toContext } from './run-operation.js';
 
 export async function apply(
@@ -51,7 +51,7 @@ interface PrepareOptions {
 
 /** Validates every change, and creates its ids and times. */
 export async function prepareAll(
-  engine: PreparingEngine,
+  engine: Engine & { readonly validate: AnyValidators },
   changes: readonly GivenChange[],
   { operations = engine.operations.inSets, hash }: PrepareOptions = {},
 ): Promise<readonly PreparedChange[]> {
@@ -61,7 +61,7 @@ export async function prepareAll(
     const path = `/changes/${index}`;
     const prepare = () => {
       hash?.add(change);
-      return prepareOperation(engine, change);
+      return prepareChange(engine, engine.operations.find(op) as UntypedChange, change);
     };
     prepared.push({ op, ...(await locateRefusals(path, prepare, '/input')), ifRevision, path });
   }

@@ -2,6 +2,7 @@ import { assertEnvironment } from '../base/environments.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { createValidator, invalidInput } from '../base/validator.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
 import type { StrategyDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluation.types.js';
 import type { Snapshot, StrategyRollout } from '../evaluation/snapshot.js';
@@ -17,8 +18,8 @@ import type {
 import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
 import type { Replica } from '../replica/replica.js';
 import type { SegmentState } from '../segments/segment.js';
-import type { PlannedDocument } from './change-set.types.js';
-import { type GivenChange, planDocuments, prepareAll } from './change-sets.operations.js';
+import type { ApplyOptions, PlannedDocument } from './change-set.types.js';
+import { apply, type GivenChange, planDocuments, prepareAll } from './change-sets.operations.js';
 import { affectedFlags, effectsOf, type PlannedState, type Side, type States, statesOf } from './effects.js';
 import type { ChangeEngine, DecidedSet } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
@@ -28,7 +29,7 @@ export interface EnvironmentEngine extends ChangeEngine {
   readonly replica: Replica;
 }
 
-export async function plan(engine: EnvironmentEngine, changes: readonly GivenChange[]): Promise<ChangePlan> {
+async function plan(engine: EnvironmentEngine, changes: readonly GivenChange[]): Promise<ChangePlan> {
   return planOf(engine, await engine.plan(await prepareAll(engine, changes)));
 }
 
@@ -48,14 +49,6 @@ const validateQuery = createValidator<PreviewQuery>({
   },
   required: ['environment', 'contexts'],
 });
-
-export function preview(
-  engine: EnvironmentEngine,
-  changes: readonly GivenChange[],
-  query: PreviewQuery,
-): Promise<ChangePreview> {
-  return previewPlanned(engine, query, () => planDocuments(engine, changes));
-}
 
 /** @param plan is called when the query is valid */
 export async function previewPlanned(
@@ -194,3 +187,23 @@ function createSharedRandom() {
     },
   };
 }
+
+type Changes = readonly GivenChange[];
+
+/** The operations of change sets. */
+export const changeSetOperations = defineOperations({
+  apply: call({
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Changes, ApplyOptions | undefined>) =>
+      apply(engine, input, context),
+  }),
+  plan: call({
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input }: Call<undefined, Changes>) => plan(engine, input),
+  }),
+  preview: call({
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Changes, PreviewQuery>) =>
+      previewPlanned(engine, context, () => planDocuments(engine, input)),
+  }),
+});

@@ -3,15 +3,22 @@ import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { CommittedDocuments, PreparedChange } from '../engine/engine.js';
-import type { CallOperation, ReferenceMember } from '../engine/operation.js';
 import { FlagsError } from '../errors.js';
 import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { ActorOptions, AuthorizeChanges, GivenActor } from './change-set.types.js';
 import { bypassing } from './change-set-writer.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
-import type { InputOf, OperationName, RefOf, ResultOf } from './operations.js';
-import { prepareOperation, validateInput } from './prepare.js';
 import { ChangesHash, type HashedChange, readChangeSetId, withDerivedIds } from './repetition.js';
+import {
+  type AnyRow,
+  type ArgumentsOf,
+  prepareChange,
+  type ResultOf,
+  readInput,
+  type UntypedArguments,
+  type UntypedCall,
+  type UntypedChange,
+} from './row.js';
 
 /** The key of the engine of an instance's actor: the same in every copy of this package. */
 export const ENGINE = Symbol.for('@flags/engine');
@@ -20,97 +27,59 @@ interface WithEngine<Own extends ChangeEngine = ChangeEngine> {
   readonly [ENGINE]: Own;
 }
 
-/** A call of a method of `Flags`, with the arguments whose types are checked here. */
-interface MethodArguments {
-  /** The name of the operation. */
-  readonly op: string;
-  /** The members of its reference. Absent or empty: the operation has none, or validates it itself. */
-  readonly members?: readonly ReferenceMember[];
-  readonly ref?: unknown;
-  readonly options?: unknown;
+/** Every argument of an operation, before it is checked. */
+interface GivenArguments extends UntypedArguments {
+  readonly context?: unknown;
 }
 
-/** Throws `invalid_input` unless a method was called with its reference and options of the right type. */
-function assertArguments({ op, members = [], ref, options }: MethodArguments): void {
-  if (members.length > 0) assertReference(op, members, ref);
-  assertOptions(op, options);
-}
-
-/** Runs a method of `Flags`. A closed engine refuses every operation; `close()` waits for running ones. */
-export function run<Own extends ChangeEngine, Result>(
+/**
+ * Checks the arguments of a method of `Flags`, and calls `work` with the engine of its actor. A closed engine refuses every
+ * operation; `close()` waits for running ones.
+ *
+ * @param row the operation of the method. Without members, it checks its reference itself
+ */
+export function withEngine<Own extends ChangeEngine, Result>(
   flags: WithEngine<Own>,
-  given: MethodArguments,
-  operation: (engine: Own) => Promise<Result>,
+  row: Pick<AnyRow, 'op' | 'method' | 'ref'>,
+  { ref, context }: GivenArguments,
+  work: (engine: Own) => Promise<Result>,
 ): Promise<Result> {
+  const method = row.method ?? row.op;
   // A method that was taken from its object has none.
   const engine: Own | undefined = flags?.[ENGINE];
-  if (!engine) return Promise.reject(notCalledOnFlags(given.op));
+  if (!engine) return Promise.reject(notCalledOnFlags(method));
   return engine.lifetime.track(async () => {
-    assertArguments(given);
-    return operation(engine);
+    if (row.ref.length > 0) assertReference(method, row.ref, ref);
+    assertOptions(method, context);
+    return work(engine);
   });
 }
 
-/** An operation that runs itself, by its name. */
-type Calls = Readonly<Record<string, CallOperation<never, never, never, unknown, never>>>;
-type CallOf<Row> =
-  Row extends CallOperation<infer Ref, infer Input, infer Context, infer Result, never>
-    ? { readonly ref: Ref; readonly input: Input; readonly context: Context; readonly result: Result }
-    : never;
-
-/** Runs a method whose operation runs itself. */
-export function call<Rows extends Calls, Name extends keyof Rows & string>(
-  flags: WithEngine,
-  rows: Rows,
-  op: Name,
-  given: Omit<CallOf<Rows[Name]>, 'result'>,
-): Promise<CallOf<Rows[Name]>['result']> {
-  const row = rows[op] as CallOperation<unknown, unknown, unknown, CallOf<Rows[Name]>['result'], never>;
-  const { ref, input, context } = given as { readonly [Member in keyof typeof given]: unknown };
-  return run(flags, { op: row.method, members: row.ref, ref, options: context }, async (engine) => {
-    const valid = row.input === undefined ? input : validateInput(engine, row, input);
-    return row.run(engine as never, { ref, input: valid, context });
+/** Runs an operation: a change as a change set of one, for which a repeated id returns the first result. */
+export function run<Row extends AnyRow>(flags: WithEngine, row: Row, given: ArgumentsOf<Row>): Promise<ResultOf<Row>>;
+export function run(flags: WithEngine, row: UntypedChange | UntypedCall, given: GivenArguments): Promise<unknown> {
+  if ('prepare' in row) return commitChange(flags, row, given).then(resultOf);
+  return withEngine(flags, row, given, async (engine) => {
+    const { ref, context } = given;
+    return row.run(engine, { ref, input: readInput(engine, row, given.input), context });
   });
 }
 
 /** Returns the error of a method that was called without its object, as `const { enable } = flags; enable(ref)`. */
-export function notCalledOnFlags(op: string): Error {
-  return invalidInput([{ message: `call ${op} on the flags, as in flags.${op}(…)`, path: '' }]);
-}
-
-/** The arguments of a change. */
-export interface ChangeArguments<Name extends OperationName> {
-  readonly ref?: RefOf<Name>;
-  readonly input?: InputOf<Name>;
-  readonly context: ChangeContext | undefined;
-}
-
-/**
- * Runs a method of `Flags` as a change set of one change. A repeated id returns the first result, from the state that
- * the first call has left.
- */
-export function change<Name extends OperationName>(
-  flags: WithEngine,
-  op: Name,
-  given: ChangeArguments<Name>,
-): Promise<ResultOf<Name>> {
-  return commitChange(flags, op, given).then(resultOf<ResultOf<Name>>);
+export function notCalledOnFlags(method: string): Error {
+  return invalidInput([{ message: `call ${method} on the flags, as in flags.${method}(…)`, path: '' }]);
 }
 
 /** Runs a change, without reading its result. */
-export function commitChange<Name extends OperationName>(
-  flags: WithEngine,
-  op: Name,
-  { ref, input, context }: ChangeArguments<Name>,
-): Promise<CommittedChange> {
-  const row = flags?.[ENGINE]?.operations.find(op);
-  const members = (row?.ref ?? []) as readonly ReferenceMember[];
-  return run(flags, { op, members, ref, options: context }, async (engine) => {
-    if (row?.input && !row.isInputOptional && members.length > 0 && input === undefined) {
-      throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
+export function commitChange(flags: WithEngine, row: UntypedChange, given: GivenArguments): Promise<CommittedChange> {
+  const { op, method = op } = row;
+  const { ref, input, context } = given;
+  return withEngine(flags, row, given, async (engine) => {
+    if (row.input && !row.isInputOptional && row.ref.length > 0 && input === undefined) {
+      throw invalidInput([{ message: `${method} needs an input as its second argument`, path: '' }]);
     }
-    const prepare = (own: ChangeEngine) => prepareOperation(own, { op, ref, input });
-    return commitPrepared(engine, { call: { op, ref, input }, context, prepare });
+    const prepare = (own: ChangeEngine) => prepareChange(own, row, { ref, input });
+    return commitPrepared(engine, { call: { op, ref, input }, context: context as ChangeContext | undefined, prepare });
   });
 }
 

@@ -3,6 +3,7 @@ import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import type { EnvironmentEngine } from '../changesets/plan.operations.js';
+import { type Call, call, defineOperations } from '../engine/operation.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { Strategy } from '../flags/strategy.types.js';
@@ -147,3 +148,12 @@ function toStrategyDefinition(strategy: Strategy, nameOf: FlagContext['nameOf'])
   if (!segments?.length) return strategy;
   return { ...strategy, segments: segments.map(nameOf) };
 }
+
+/** The export of definitions. */
+export const exportOperations = defineOperations({
+  exportDefinitions: call({
+    method: 'definitions.export',
+    ref: ['project?'],
+    run: (engine: EnvironmentEngine, { ref }: Call<ExportQuery | undefined>) => exportDefinitions(engine, ref),
+  }),
+});

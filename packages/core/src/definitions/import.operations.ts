@@ -10,6 +10,7 @@ import { ChangesHash } from '../changesets/repetition.js';
 import { type Restoration, restoreDocuments } from '../changesets/restore.operations.js';
 import { toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
 import { assertSegmentsUsable } from '../flags/change-flag.js';
 import { type Fault, newFaults, newPatterns } from '../flags/faults.js';
 import type { FlagState } from '../flags/flag.js';
@@ -275,3 +276,13 @@ function withContents(registry: Registry, document: PlannedDocument): PlannedDoc
   );
   return { ...document, events: [...events, ...contents] };
 }
+
+/** The import of definitions. */
+export const importOperations = defineOperations({
+  importDefinitions: call({
+    method: 'definitions.import',
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Definitions, ImportOptions | undefined>) =>
+      importDefinitions(engine, input, context),
+  }),
+});

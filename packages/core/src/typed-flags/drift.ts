@@ -2,7 +2,8 @@ import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { emitWarning } from '../base/printable.js';
-import type { Change, ChangeSetOperations } from '../change.types.js';
+import type { Change } from '../change.types.js';
+import type { ApplyOptions } from '../changesets/change-set.types.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import { enabledEnvironments, type FlagState } from '../flags/flag.js';
@@ -81,9 +82,11 @@ function listed(names: Iterable<string>): string {
   return sorted.length === 0 ? 'no variants' : `the variants ${sorted.join(', ')}`;
 }
 
-type DriftFlags = Pick<EvaluationOperations, 'refresh'> & Pick<ChangeSetOperations, 'apply'>;
+type DriftFlags = Pick<EvaluationOperations, 'refresh'> & {
+  readonly apply: (changes: readonly Change[], options: ApplyOptions) => Promise<unknown>;
+};
 
-/** The options of `createFlags` for missing flags, and their dependencies. */
+/** The options of `openFlags` for missing flags, and their dependencies. */
 export interface DriftOptions {
   readonly onDrift?: (drift: readonly FlagDrift[]) => void;
   readonly declare?: Declare;

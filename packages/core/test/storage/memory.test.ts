@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { compareCodePoints } from '../../src/base/collections.js';
-import { createFlags } from '../../src/create-flags.js';
 import type { FlagState } from '../../src/flags/flag.js';
+import { openFlags } from '../../src/open-flags.js';
 import type { SegmentState } from '../../src/segments/segment.js';
 import { prepareCommit } from '../../src/storage/commit.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
@@ -30,12 +30,12 @@ describe('memory', () => {
       const flag = { project: 'default', flag: 'checkout' };
       const place = { ...flag, environment: 'production' };
       const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
-      const before = await createFlags({ storage });
+      const before = await openFlags({ storage });
       await before.createFlag(flag, { name: 'checkout' });
       await before.addStrategy(place, { name: 'default', constraints });
-      const opened = await createFlags({ storage });
+      const opened = await openFlags({ storage });
       await opened.addStrategy(place, { name: 'default', constraints });
-      await opened.createSegment({ name: 'beta', constraints });
+      await opened.segments.create({ name: 'beta', constraints });
       await before.refresh();
       for (const flags of [before, opened]) {
         const { flags: listed, segments } = flags.configuration();
@@ -82,7 +82,7 @@ describe('memory', () => {
 
     it('returns results of changes that callers may change', async () => {
       const storage = memoryStorage();
-      const flags = await createFlags({ storage });
+      const flags = await openFlags({ storage });
       const ref = { project: 'default', flag: 'checkout' };
       const place = { ...ref, environment: 'production' };
       await flags.createFlag(ref, { name: 'checkout' });

@@ -1,6 +1,6 @@
 import { isSameJson } from '../../base/json.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../../engine/engine.js';
-import { NO_REFERENCE, singleOperation } from '../../engine/operation.js';
+import { type Call, call, defineOperations, NO_REFERENCE, singleOperation } from '../../engine/operation.js';
 import type { Versioned } from '../../storage/documents.js';
 import { writeIndexDocuments } from '../../storage/index-writer.js';
 import type { DocumentKey, FlagsStorage } from '../../storage/port.js';
@@ -37,7 +37,7 @@ function setApprovalPolicy(
   };
 }
 
-export async function getApprovalPolicy({ read, settings }: Engine): Promise<KnownApprovalPolicy> {
+async function getApprovalPolicy({ read, settings }: Engine): Promise<KnownApprovalPolicy> {
   return toKnownPolicy((await read(policyDocuments, APPROVAL_POLICY))?.state ?? EMPTY_POLICY, settings.environments);
 }
 
@@ -61,11 +61,17 @@ export async function addEmptyPolicy(
   return found && { state: found.body as ApprovalPolicy, revision: found.revision };
 }
 
-export const policyOperations = {
+export const policyOperations = defineOperations({
   setApprovalPolicy: singleOperation({
+    method: 'approvalPolicy.set',
     ref: NO_REFERENCE,
     input: 'approvalPolicy',
     isInRequests: true,
     prepare: setApprovalPolicy,
   }),
-};
+  getApprovalPolicy: call({
+    method: 'approvalPolicy.get',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, _: Call) => getApprovalPolicy(engine),
+  }),
+});

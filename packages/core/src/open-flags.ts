@@ -47,26 +47,26 @@ const DAY = 86_400_000;
  *
  * @throws FlagsError `invalid_input` (invalid options), `storage_unsupported`, `storage_busy`, `storage_unavailable`
  * @example
- * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
+ * const flags = await openFlags({ storage: sqliteStorage('./flags.db') });
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
  */
-export async function createFlags<Schema extends FlagsSchema, const Own extends string = never>(
+export async function openFlags<Schema extends FlagsSchema, const Own extends string = never>(
   options: FlagsOptions<Own> & { readonly schema: Schema },
 ): Promise<TypedFlags<Schema, Own>>;
 /** Opens feature flags whose evaluation accepts any name. */
-export async function createFlags<const Own extends string = never>(options: FlagsOptions<Own>): Promise<Flags<Own>>;
-export async function createFlags(options: FlagsOptions): Promise<Flags> {
+export async function openFlags<const Own extends string = never>(options: FlagsOptions<Own>): Promise<Flags<Own>>;
+export async function openFlags(options: FlagsOptions): Promise<Flags> {
   const storage = await resolveStorage(options);
   try {
     assertOptions(options);
-    return await openFlags(options, storage);
+    return await openOn(options, storage);
   } catch (error) {
     await storage.close();
     throw error;
   }
 }
 
-async function openFlags(options: FlagsOptions, storage: FlagsStorage): Promise<Flags> {
+async function openOn(options: FlagsOptions, storage: FlagsStorage): Promise<Flags> {
   const { context, start } = prepareEngine(options, storage);
   const { onError } = context;
   const replica = await openReplica(options, context);
