@@ -11,34 +11,26 @@ const description: JsonSchema = { type: ['string', 'null'], maxLength: LIMITS.de
 const labels: JsonSchema = { type: 'array', maxItems: LIMITS.labelsPerFlag, items: text(LIMITS.flagLabel) };
 const owner: JsonSchema = { ...text(LIMITS.owner), type: ['string', 'null'] };
 
-export function newFlag(flagTypes: readonly string[]): ObjectSchema<NewFlag> {
-  return {
-    type: 'object',
-    properties: {
-      name,
-      description,
-      type: { type: 'string', enum: flagTypes },
-      impressionData: { type: 'boolean' },
-      labels,
-      owner,
-    },
-    required: ['name'],
-  };
-}
+/** The types of flags are an option, so they are checked beside the schema. */
+const type: JsonSchema = { type: 'string' };
 
-export function flagChanges(flagTypes: readonly string[]): ObjectSchema<FlagChanges> {
-  return {
-    type: 'object',
-    properties: {
-      description,
-      type: { type: 'string', enum: flagTypes },
-      stale: { type: 'boolean' },
-      impressionData: { type: 'boolean' },
-      labels,
-      owner,
-    },
-  };
-}
+export const newFlag: ObjectSchema<NewFlag> = {
+  type: 'object',
+  properties: { name, description, type, impressionData: { type: 'boolean' }, labels, owner },
+  required: ['name'],
+};
+
+export const flagChanges: ObjectSchema<FlagChanges> = {
+  type: 'object',
+  properties: {
+    description,
+    type,
+    stale: { type: 'boolean' },
+    impressionData: { type: 'boolean' },
+    labels,
+    owner,
+  },
+};
 
 export const findLabelIssues = uniqueTexts<FlagChanges>('labels');
 

@@ -119,8 +119,8 @@ function calls(weight: number, call: Call, ...input: readonly fc.Arbitrary<unkno
 
 /** Any change, valid or not, with few names, so that operations meet. */
 const OPERATIONS = [
-  calls(6, 'createFlag', projectRef, extremely(newFlag, newFlagSchema(['release']))),
-  calls(4, 'updateFlag', flagRef, extremely(changes, flagChanges(['release']))),
+  calls(6, 'createFlag', projectRef, extremely(newFlag, newFlagSchema)),
+  calls(4, 'updateFlag', flagRef, extremely(changes, flagChanges)),
   calls(2, 'moveFlag', flagRef, projectRef),
   calls(3, 'configureEnvironment', environmentRef, extremely(configuration, environmentSchema)),
   calls(2, 'changeLabels', flagRef, extremely(labelChanges, labelChangesSchema)),
