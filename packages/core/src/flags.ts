@@ -1,5 +1,4 @@
 import type { FlagsSettings } from './base/settings.types.js';
-import type { Change } from './change.types.js';
 import type { ActorOptions, ApplyOptions, ChangeSet, GivenActor } from './changesets/change-set.types.js';
 import { namespaceOf } from './changesets/namespace.js';
 import { changeSetOperations } from './changesets/plan.operations.js';
@@ -27,6 +26,7 @@ import type {
 import { ON_FLUSH, type UsageFlush } from './evaluation/usage.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
 import { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
+import type { Change } from './features/change-requests/vocabulary.js';
 import { Consumers } from './features/consumers/consumers.js';
 import { FlagDefinitions } from './features/definitions/definitions.js';
 import type { ChangePlan, ChangePreview, PreviewQuery } from './features/environments/plan.types.js';

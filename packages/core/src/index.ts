@@ -12,7 +12,6 @@ export type {
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
 export type { FlagsSettings } from './base/settings.types.js';
-export type { Change } from './change.types.js';
 // Change sets
 export type {
   ApplyOptions,
@@ -59,6 +58,7 @@ export type {
   ListedChangeRequest,
   RequestedChange,
 } from './features/change-requests/change-request.types.js';
+export type { Change } from './features/change-requests/vocabulary.js';
 export type { ChangePlan, ChangePreview } from './features/environments/plan.types.js';
 // Rollouts
 export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';

@@ -25,7 +25,6 @@ export type { DocumentName } from './changesets/change-set.types.js';
 export {
   CHANGE_OPERATIONS,
   type ChangeArguments,
-  type ChangeVocabulary,
   type OperationName,
   operationOf,
   REQUEST_OPERATIONS,
@@ -89,6 +88,7 @@ export {
 // Change requests
 export { REQUEST_STATES } from './features/change-requests/change-request.js';
 export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
+export type { ChangeVocabulary } from './features/change-requests/vocabulary.js';
 export type {
   ContextPreview,
   FlagPreview,

@@ -1,5 +1,4 @@
 import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.types.js';
-import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './changesets/operations.js';
 import { prepareChange, type UntypedChange } from './changesets/row.js';
 import { commitChange, commitPrepared, resultOf, run, withEngine } from './changesets/run-operation.js';
@@ -20,6 +19,7 @@ import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
+import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import type { Token } from './tokens/token.types.js';
 import {
   issueTicket as issueTokenTicket,

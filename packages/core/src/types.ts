@@ -13,7 +13,6 @@ export type {
   NeededApproval,
   SegmentUseRequest,
 } from './changesets/change-set.types.js';
-export type { ChangeOperationName } from './changesets/operations.js';
 export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './consumers/consumer.types.js';
 export type {
   DefinedEnvironment,
@@ -52,6 +51,7 @@ export type {
 } from './features/change-requests/change-request.types.js';
 export type { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
 export type { ApprovalPolicy, EnvironmentApproval, KnownApprovalPolicy } from './features/change-requests/policy.js';
+export type { ChangeOperationName } from './features/change-requests/vocabulary.js';
 export type { Consumers } from './features/consumers/consumers.js';
 export type { FlagDefinitions } from './features/definitions/definitions.js';
 export type { PreviewQuery } from './features/environments/plan.types.js';

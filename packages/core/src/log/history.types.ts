@@ -1,5 +1,6 @@
 import type { Awaitable, ChangeContext, FlagRef, ProjectRef } from '../base/common.types.js';
 import type { PartDifference } from '../base/parts.js';
+import type { ChangeSet } from '../changesets/change-set.types.js';
 import type {
   ContextArgument,
   EnvironmentChoice,
@@ -9,7 +10,6 @@ import type {
   VariantOptions,
 } from '../evaluation/evaluation.types.js';
 import type { FlagDetail } from '../flags/flag.types.js';
-import type { ChangeSet } from '../changesets/change-set.types.js';
 
 /** Selects the history of a flag, of a project, or of the whole instance. */
 export type HistoryRef = FlagRef | ProjectRef | Readonly<Record<string, never>>;

@@ -1,6 +1,6 @@
-import type { ChangeEngine } from '../../changesets/engine.js';
 import type { ChangeSetRef, ListPage, PageQuery } from '../../base/common.types.js';
 import type { ChangeSet } from '../../changesets/change-set.types.js';
+import type { ChangeEngine } from '../../changesets/engine.js';
 import { Namespace } from '../../changesets/namespace.js';
 import { ENGINE, run } from '../../changesets/run-operation.js';
 import { historyChangeOperations } from '../../changesets/undo.operations.js';
