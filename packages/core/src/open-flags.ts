@@ -9,7 +9,7 @@ import { OwnConsumers } from './consumers/consumer-runner.js';
 import type { PreparedChange } from './engine/engine.js';
 import { DueRequests } from './features/change-requests/due-requests.js';
 import { createApprovalGate } from './features/change-requests/gate.js';
-import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './features/change-requests/policy.operations.js';
+import { putEmptyPolicy } from './features/change-requests/policy.operations.js';
 import type { FlagDocuments } from './features/environments/flag-documents.js';
 import { DueSteps } from './features/rollouts/due-steps.js';
 import { RollingFlags } from './features/rollouts/rolling-flags.js';
@@ -73,7 +73,6 @@ async function openOn(options: FlagsOptions, storage: FlagsStorage): Promise<Fla
   const { engine, flags, watch } = start(replica);
   try {
     await addDefaultProject(engine);
-    await addPolicy(replica, storage);
   } catch (error) {
     await closeReplica(replica);
     throw error;
@@ -251,13 +250,6 @@ async function addDefaultProject({ run, now }: FlagsEngine): Promise<void> {
     result: () => undefined,
   };
   await run([change], undefined);
-}
-
-/** Creates the empty approval policy in a store of an earlier release. A new one gets it with its first project. */
-async function addPolicy({ documents, applyUpdates }: Replica, storage: FlagsStorage): Promise<void> {
-  if (documents.get(POLICY_KEY)) return;
-  const update = await addEmptyPolicy(storage);
-  if (update) applyUpdates([{ key: POLICY_KEY, update }]);
 }
 
 function createEvaluation(engine: FlagsEngine, { schema, recentContexts = 0 }: FlagsOptions): ReplicaEvaluation {
