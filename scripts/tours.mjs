@@ -11,7 +11,7 @@ import { Session } from 'node:inspector';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFlags } from '../packages/core/dist/index.js';
+import { openFlags } from '../packages/core/dist/index.js';
 import { sqliteStorage } from '../packages/core/dist/sqlite.js';
 import { createFlagsRouter } from '../packages/express/dist/index.js';
 
@@ -49,11 +49,11 @@ database.exec = (sql) => {
 };
 const storage = await sqliteStorage({ database });
 const due = { run: 'elsewhere', authorize: () => true, guard: () => 'go' };
-const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 }, due });
+const flags = await openFlags({ storage, pollInterval: 0, usage: { interval: 0 }, due });
 const server = createServer(express().use(createFlagsRouter(flags, { auth: 'token' })));
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-const { secret: admin } = await flags.createToken({ name: 'admin', kind: 'admin' });
-const { secret: client } = await flags.createToken({ name: 'client', kind: 'client' });
+const { secret: admin } = await flags.tokens.create({ name: 'admin', kind: 'admin' });
+const { secret: client } = await flags.tokens.create({ name: 'client', kind: 'client' });
 
 async function send(method, path, { body, token = admin, status } = {}) {
   const headers = { authorization: token, 'content-type': 'application/json' };

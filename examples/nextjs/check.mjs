@@ -7,15 +7,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 
 const port = await freePort();
 const url = `http://localhost:${port}`;
 const directory = mkdtempSync(join(tmpdir(), 'nextjs-'));
 const env = { ...process.env, FLAGS_DB: join(directory, 'flags.db') };
-const flags = await createFlags({ storage: sqliteStorage(env.FLAGS_DB) });
-const { secret } = await flags.createToken({ name: 'check', kind: 'admin' });
+const flags = await openFlags({ storage: sqliteStorage(env.FLAGS_DB) });
+const { secret } = await flags.tokens.create({ name: 'check', kind: 'admin' });
 await flags.close();
 const next = join('node_modules', 'next', 'dist', 'bin', 'next');
 const server = spawn(process.execPath, [next, 'start', '--port', `${port}`], {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { createFlags, memoryStorage } from '../../packages/core/dist/index.js';
+import { memoryStorage, openFlags } from '../../packages/core/dist/index.js';
 import { createFlagsRouter } from '../../packages/express/dist/index.js';
 
 const express = createRequire(new URL('../../packages/express/package.json', import.meta.url))('express');
@@ -52,7 +52,7 @@ export function declareRouterCases() {
 }
 
 async function withServer(work) {
-  const flags = await createFlags({ storage: memoryStorage() });
+  const flags = await openFlags({ storage: memoryStorage() });
   const router = createFlagsRouter(flags, { auth: 'none' });
   const server = express().use(router).listen(0, '127.0.0.1');
   try {

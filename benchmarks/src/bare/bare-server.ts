@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsRouter } from '@flags/express';
 import Database from 'better-sqlite3';
@@ -51,10 +51,10 @@ interface Observed {
 /** Serves the library on the database for three requests, and closes it. The last one meets a flag that has changed before. */
 async function observe(scenario: Scenario): Promise<Observed> {
   const recorded = recordWrites(database);
-  const flags = await createFlags({ storage: sqliteStorage({ database: recorded.database }) });
+  const flags = await openFlags({ storage: sqliteStorage({ database: recorded.database }) });
   await populate(flags, { flags: scenario.content.flags, projects: 1 });
-  const admin = await flags.createToken({ name: 'load', kind: 'admin' });
-  const client = await flags.createToken({ name: 'load', kind: 'client', environment: 'development' });
+  const admin = await flags.tokens.create({ name: 'load', kind: 'admin' });
+  const client = await flags.tokens.create({ name: 'load', kind: 'client', environment: 'development' });
   const tokens = { admin: admin.secret, client: client.secret };
   const server = createServer(express().use(createFlagsRouter(flags, { auth: 'token' })));
   const origin = await originOf(server.listen(0, '127.0.0.1'));

@@ -26,7 +26,7 @@ export async function openerOf(repository: string, { file, postgres }: Place): P
     if (file !== undefined) return sqlite.sqliteStorage(file);
     return postgres ? postgresStorage(postgres) : inMemory;
   };
-  return () => core.createFlags({ storage: storage() });
+  return () => core.openFlags({ storage: storage() });
 }
 
 /** Returns a report of the current moment. Earlier builds read `appName` and `bucket`; unknown members are ignored. */

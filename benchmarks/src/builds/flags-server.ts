@@ -31,8 +31,8 @@ const open = await openerOf(repository, { file });
 const flags = await open();
 await populate(flags, { flags: content.flags, projects: 1 });
 await reportAll(flags, content);
-const admin = await flags.createToken({ name: 'load', kind: 'admin' });
-const client = await flags.createToken({ name: 'load', kind: 'client', environment: 'development' });
+const admin = await flags.tokens.create({ name: 'load', kind: 'admin' });
+const client = await flags.tokens.create({ name: 'load', kind: 'client', environment: 'development' });
 keepChanging(flags, content);
 
 const app = express();

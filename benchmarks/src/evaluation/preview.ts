@@ -1,4 +1,4 @@
-import { type Change, createFlags, type EvaluationContext, type Flags, memoryStorage } from '@flags/core';
+import { type Change, type EvaluationContext, type Flags, memoryStorage, openFlags } from '@flags/core';
 import { table } from '../markdown.js';
 import { placeAt, populate, rolloutOf } from '../population.js';
 
@@ -14,7 +14,7 @@ export async function previewTable(): Promise<string> {
 }
 
 async function rowOf(count: number): Promise<readonly string[]> {
-  const flags = await createFlags({ storage: memoryStorage(), usage: { interval: 0 } });
+  const flags = await openFlags({ storage: memoryStorage(), usage: { interval: 0 } });
   await populate(flags, { flags: count, projects: 1 });
   const contexts = Array.from({ length: CONTEXTS }, (_, at): EvaluationContext => ({ userId: `user-${at * 7919}` }));
   const costs: number[] = [];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createFlags, type Flags, isFlagsError } from '@flags/core';
+import { type Flags, isFlagsError, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { postgresStorage } from '@flags/postgres';
 import type { Attempt, Entry } from './checker/history.js';
@@ -34,7 +34,7 @@ const now = () => {
 async function open(): Promise<Flags> {
   for (;;) {
     try {
-      return await createFlags({
+      return await openFlags({
         storage: openStorage(options.storage),
         pollInterval: 500,
         now,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { postgresStorage } from '@flags/postgres';
 import { type CheckOptions, check, lostChanges } from './checker/check.js';
@@ -91,7 +91,7 @@ function isAcknowledged(entry: Entry): boolean {
 async function prepare(storage: NodeStorage): Promise<string> {
   const { kind, ...given } = storage as NodeStorage & { readonly path: string; readonly connectionString: string };
   const opened = kind === 'sqlite' ? sqliteStorage(given.path) : postgresStorage({ ...given, listen: false });
-  const flags = await createFlags({ storage: opened, pollInterval: 0 });
+  const flags = await openFlags({ storage: opened, pollInterval: 0 });
   const ref = { project: 'default' };
   for (const name of FLAGS) {
     const environment = { ...ref, flag: name, environment: 'production' };
@@ -99,7 +99,7 @@ async function prepare(storage: NodeStorage): Promise<string> {
     await flags.addStrategy(environment, { name: 'default' });
     await flags.enable(environment);
   }
-  const { position } = await flags.listNextEvents();
+  const { position } = await flags.events.listNext();
   await flags.close();
   return position ?? '';
 }

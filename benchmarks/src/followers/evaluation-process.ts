@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { followFlags } from '@flags/follower';
 import { median } from '../median.js';
@@ -22,7 +22,7 @@ const ROUNDS = 25;
 const { file = '', url, token } = settingsOfProcess<EvaluationSettings>();
 const flags = url
   ? await followFlags({ url, token, usage: { interval: 0 } })
-  : await createFlags({ storage: sqliteStorage(file), environments: [{ name: 'production' }] });
+  : await openFlags({ storage: sqliteStorage(file), environments: [{ name: 'production' }] });
 
 const names = Array.from({ length: FLAGS }, (_, at) => placeAt(at).flag);
 const countries = ['no', 'se', 'dk', 'de'];

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsRouter } from '@flags/express';
 import express from 'express';
@@ -34,7 +34,7 @@ const RESOLUTION = 5;
 
 const settings = settingsOfProcess<RootSettings>();
 const isNew = !existsSync(settings.file);
-const flags = await createFlags({ storage: sqliteStorage(settings.file) });
+const flags = await openFlags({ storage: sqliteStorage(settings.file) });
 if (isNew) {
   await createMarker(flags);
   await populate(flags, { flags: settings.flags, projects: 1 });
@@ -97,7 +97,7 @@ function sample(): RootSample {
 async function countUsage(): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   for (let after: string | undefined; ; ) {
-    const { items, next } = await flags.listUsage({ hours: 24 }, { limit: 1000, after });
+    const { items, next } = await flags.usage.list({ hours: 24 }, { limit: 1000, after });
     for (const { flag, application, yes, no } of items) {
       if (flag.startsWith('flag-')) counts[application] = (counts[application] ?? 0) + yes + no;
     }
@@ -110,7 +110,7 @@ answerQuestions(
   {
     url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     createToken: async () =>
-      (await flags.createToken({ name: 'follower', kind: 'client', environment: 'production' })).secret,
+      (await flags.tokens.create({ name: 'follower', kind: 'client', environment: 'production' })).secret,
     /** Returns when the change began, by the monotonic clock. */
     change: async (change: number) => {
       const begun = monotonic();

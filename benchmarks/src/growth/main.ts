@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { inTemporaryFolder } from '../temporary-folder.js';
 import { type Figures, figuresOf, type Place } from './figures.js';
@@ -38,13 +38,13 @@ ${figuresTable(['one project', '1,000 projects'], spread)}
 }
 
 function openFile(path: string): Place {
-  return { open: () => createFlags({ storage: sqliteStorage(path) }), size: () => statSync(path).size };
+  return { open: () => openFlags({ storage: sqliteStorage(path) }), size: () => statSync(path).size };
 }
 
 /** A storage in memory ends with its instance, so instances are opened on one that does not close. */
 function openMemory(): Place {
   const kept = { ...memoryStorage(), close: () => undefined };
-  return { open: () => createFlags({ storage: kept }), size: () => undefined };
+  return { open: () => openFlags({ storage: kept }), size: () => undefined };
 }
 
 await inTemporaryFolder(main);

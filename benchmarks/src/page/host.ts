@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { createFlagsRouter } from '@flags/express';
 import { createFlagsUi } from '@flags/ui';
 import express from 'express';
@@ -17,7 +17,7 @@ export interface Host {
 
 /** Serves the page with 10,000 flags, each with a strategy in two environments. */
 export async function startHost(): Promise<Host> {
-  const flags = await createFlags({ storage: memoryStorage() });
+  const flags = await openFlags({ storage: memoryStorage() });
   await populate(flags, { flags: FLAGS, projects: 1 });
   const router = createFlagsRouter(flags, { auth: 'none' });
   const app = express().use(router, createFlagsUi());

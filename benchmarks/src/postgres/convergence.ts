@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { postgresStorage } from '@flags/postgres';
 import { Client } from 'pg';
 import { table } from '../markdown.js';
@@ -48,7 +48,7 @@ export async function convergenceTable(url: string): Promise<string> {
 }
 
 async function createFlag(url: string): Promise<void> {
-  const flags = await createFlags({ storage: postgresStorage({ connectionString: url, schema: 'converging' }) });
+  const flags = await openFlags({ storage: postgresStorage({ connectionString: url, schema: 'converging' }) });
   await flags.createFlag({ project: 'default' }, { name: 'checkout' });
   await flags.addStrategy({ project: 'default', flag: 'checkout', environment: 'production' }, { name: 'default' });
   await flags.close();

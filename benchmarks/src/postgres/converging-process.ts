@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { postgresStorage } from '@flags/postgres';
 
 const PLACE = { project: 'default', flag: 'checkout', environment: 'production' };
@@ -9,7 +9,7 @@ const now = () => performance.timeOrigin + performance.now();
 /** A node that switches the flag on request, and reports when its evaluation changes. */
 async function main(url: string, listen: boolean): Promise<void> {
   const storage = postgresStorage({ connectionString: url, schema: 'converging', listen });
-  const flags = await createFlags({ storage, usage: { interval: 0 }, onError: () => undefined });
+  const flags = await openFlags({ storage, usage: { interval: 0 }, onError: () => undefined });
   let known = flags.isEnabled('checkout');
   flags.onConfigurationChange(() => {
     const on = flags.isEnabled('checkout');

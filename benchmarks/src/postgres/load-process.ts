@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { postgresStorage } from '@flags/postgres';
 import { placeAt } from '../population.js';
 import { type Operation, OWN_FLAGS, type Task } from './throughput.js';
@@ -8,7 +8,7 @@ const LINES = 8;
 
 /** A node that runs the commands of the benchmark. */
 async function main(connectionString: string, schema: string, node: number): Promise<void> {
-  const flags = await createFlags({ storage: postgresStorage({ connectionString, schema }), usage: { interval: 0 } });
+  const flags = await openFlags({ storage: postgresStorage({ connectionString, schema }), usage: { interval: 0 } });
   const placeOf = (call: number) => placeAt(node * OWN_FLAGS + (call % OWN_FLAGS));
   const reported = Array.from({ length: 10 }, (_, at) => [placeOf(at).flag, { yes: 3, no: 1 }] as const);
   const works: Record<Operation, (call: number) => Promise<unknown>> = {

@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { postgresStorage } from '@flags/postgres';
 import { startPostgres } from '@flags/test-postgres';
 import { growthTable } from '../growth/table.js';
@@ -9,7 +9,7 @@ import { throughputTable } from './throughput.js';
 /** Prints the throughput of nodes on one PostgreSQL, the time until they agree, and the cost of many flags. */
 const server = await startPostgres({ settings: DURABLE });
 const openPlace = (number: number) => ({
-  open: () => createFlags({ storage: postgresStorage({ connectionString: server.url(), schema: `grown_${number}` }) }),
+  open: () => openFlags({ storage: postgresStorage({ connectionString: server.url(), schema: `grown_${number}` }) }),
   size: () => undefined,
 });
 try {

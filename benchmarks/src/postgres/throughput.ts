@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { postgresStorage } from '@flags/postgres';
 import { table } from '../markdown.js';
 import { median } from '../median.js';
@@ -38,7 +38,7 @@ export async function throughputTable(url: string): Promise<string> {
 
 async function columnOf(url: string, nodes: number): Promise<string[]> {
   const schema = `throughput_${nodes}`;
-  const flags = await createFlags({ storage: postgresStorage({ connectionString: url, schema }) });
+  const flags = await openFlags({ storage: postgresStorage({ connectionString: url, schema }) });
   await populate(flags, { flags: nodes * OWN_FLAGS, projects: 1 });
   await flags.close();
   const children = await Promise.all(Array.from({ length: nodes }, (_, at) => startLoad(url, schema, `${at}`)));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { machine } from '../machine.js';
 import { populate } from '../population.js';
@@ -26,7 +26,7 @@ async function soak(directory: string): Promise<boolean> {
   const file = join(directory, 'flags.db');
   const clock = { start: Date.now(), haste: HASTE };
   const settings = { file, clock, retention: APPLICATION_RETENTION };
-  const filling = await createFlags({ storage: sqliteStorage(file) });
+  const filling = await openFlags({ storage: sqliteStorage(file) });
   await populate(filling, { flags: FLAGS, projects: 1 });
   await filling.close();
   const nodes = [await startNode(settings), await startNode(settings)];

@@ -1,6 +1,6 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { instrumentFlags } from '@flags/opentelemetry';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { figure, publish } from '../followers/verdict.js';
@@ -31,7 +31,7 @@ class Reader extends MetricReader {
 }
 
 async function createPopulated(flags: number): Promise<Flags> {
-  const engine = await createFlags({
+  const engine = await openFlags({
     storage: memoryStorage(),
     environments: [{ name: 'development' }, { name: 'production' }],
     usage: { interval: INTERVAL },

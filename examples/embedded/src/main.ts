@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { createFlags, type Flags } from '@flags/core';
+import { type Flags, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { openShop } from './shop.js';
 
@@ -9,7 +9,7 @@ const production = { project: 'default', flag: 'checkout', environment: 'product
 
 /** A service with flags in its own process: one SQLite file, no HTTP, no second program. */
 async function main(): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage(FILE), actor: 'shop' });
+  const flags = await openFlags({ storage: sqliteStorage(FILE), actor: 'shop' });
   const shop = openShop(flags);
   try {
     await rollOut(flags.as('ada'));

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { createApp } from './app.js';
 import { renameUser } from './users.js';
 
 /** Tests the statements of this example's README over HTTP. */
-const flags = await createFlags({ storage: memoryStorage(), due: { run: true } });
+const flags = await openFlags({ storage: memoryStorage(), due: { run: true } });
 const server = createApp(flags, 'a secret for this check').listen(0, '127.0.0.1');
 await once(server, 'listening');
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -28,7 +28,7 @@ await check('a login gets a session of its own, and ends the one from before', a
 await check('an editor creates a flag, in her own name', async () => {
   const call = await callerNamed('ada', 'lovelace');
   assert.equal((await call('POST', features, { name: 'checkout' })).status, 201);
-  const { items: events } = await flags.listEvents({ flag: 'checkout' });
+  const { items: events } = await flags.events.list({ flag: 'checkout' });
   assert.deepEqual(
     events.map(({ type, actor }) => [type, actor]),
     [['flag-created', 'ada']],

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createApp } from './app.js';
 
-const flags = await createFlags({ storage: sqliteStorage('./shop.db'), due: { run: true } });
+const flags = await openFlags({ storage: sqliteStorage('./shop.db'), due: { run: true } });
 // Another editor approves what customers would see. Without this call, every editor changes production alone.
 await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
 const port = Number(process.env.PORT ?? 3000);

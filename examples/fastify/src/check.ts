@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { createApp } from './app.js';
 
-const flags = await createFlags({ storage: memoryStorage() });
-const { secret } = await flags.createToken({ name: 'check', kind: 'admin' });
+const flags = await openFlags({ storage: memoryStorage() });
+const { secret } = await flags.tokens.create({ name: 'check', kind: 'admin' });
 const app = createApp(flags);
 const origin = await app.listen({ port: 0, host: '127.0.0.1' });
 
@@ -17,7 +17,7 @@ assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);
 assert.equal(await (await fetch(origin)).text(), 'The shop.');
 assert.equal((await fetch(`${origin}/elsewhere`)).status, 404);
 
-const client = await flags.createToken({ name: 'sdk', kind: 'client', environment: 'production' });
+const client = await flags.tokens.create({ name: 'sdk', kind: 'client', environment: 'production' });
 const stream = await fetch(`${origin}/internal/flags/api/client/streaming`, {
   headers: { authorization: client.secret },
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { createFlagsRouter } from '@flags/express';
 import express from 'express';
 
@@ -12,10 +12,10 @@ import express from 'express';
 
 const checkout = { project: 'default', flag: 'checkout', environment: 'production' };
 
-const flags = await createFlags({ storage: memoryStorage() });
+const flags = await openFlags({ storage: memoryStorage() });
 await flags.createFlag({ project: 'default' }, { name: 'checkout' });
 await flags.addStrategy(checkout, { name: 'default' });
-const { secret } = await flags.createToken({ name: 'followers', kind: 'client', environment: 'production' });
+const { secret } = await flags.tokens.create({ name: 'followers', kind: 'client', environment: 'production' });
 
 const router = createFlagsRouter(flags, { auth: 'token' });
 const server = createServer(express().use('/flags', router)).listen(Number(process.env.PORT ?? 4242), '127.0.0.1');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { createApp } from './app.js';
 
-const flags = await createFlags({ storage: memoryStorage() });
-const { secret } = await flags.createToken({ name: 'check', kind: 'admin' });
+const flags = await openFlags({ storage: memoryStorage() });
+const { secret } = await flags.tokens.create({ name: 'check', kind: 'admin' });
 const app = createApp(flags);
 
 const created = await app.request('/internal/flags/api/admin/projects/default/features', {

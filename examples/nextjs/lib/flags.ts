@@ -1,4 +1,4 @@
-import { createFlags, type EvaluationContext, type Flags } from '@flags/core';
+import { type EvaluationContext, type Flags, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 
 const shared = globalThis as typeof globalThis & { flags?: Promise<Flags> };
@@ -8,7 +8,7 @@ const shared = globalThis as typeof globalThis & { flags?: Promise<Flags> };
  * evaluate this module again, so the engine is a property of `globalThis`.
  */
 export function getFlags(): Promise<Flags> {
-  shared.flags ??= createFlags({ storage: sqliteStorage(process.env.FLAGS_DB ?? './flags.db') });
+  shared.flags ??= openFlags({ storage: sqliteStorage(process.env.FLAGS_DB ?? './flags.db') });
   return shared.flags;
 }
 

@@ -53,10 +53,10 @@ async function acceptExisting(flags: Flags, secret: string): Promise<AdminAccess
 /** Uses a name that no other admin token has: the given one, or the given one with a number. */
 async function createAdmin(flags: Flags, { name, secret }: Pick<NewToken, 'name' | 'secret'>): Promise<CreatedToken> {
   for (let attempt = 1; ; attempt++) {
-    const names = new Set((await flags.listTokens()).items.map((token) => token.name));
+    const names = new Set((await flags.tokens.list()).items.map((token) => token.name));
     const free = [name, ...Array.from(names, (_, index) => `${name} ${index + 2}`)].find((one) => !names.has(one));
     try {
-      return await flags.createToken({ name: free ?? name, kind: 'admin', ...(secret !== undefined && { secret }) });
+      return await flags.tokens.create({ name: free ?? name, kind: 'admin', ...(secret !== undefined && { secret }) });
     } catch (error) {
       if (attempt === ATTEMPTS || !isFlagsError(error) || error.code !== 'token_exists') throw error;
     }
@@ -65,7 +65,7 @@ async function createAdmin(flags: Flags, { name, secret }: Pick<NewToken, 'name'
 
 async function hasUsableAdminToken(flags: Flags): Promise<boolean> {
   const now = new Date().toISOString();
-  const { items: tokens } = await flags.listTokens();
+  const { items: tokens } = await flags.tokens.list();
   return tokens.some(({ kind, expiresAt }) => kind === 'admin' && (expiresAt === null || expiresAt > now));
 }
 

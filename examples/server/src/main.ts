@@ -14,7 +14,7 @@ import { nameOfDatabase } from './database-name.js';
 import { listen, urlOf } from './listen.js';
 import { openLogOutput } from './log-output.js';
 import { createMetrics } from './metrics.js';
-import { openFlags } from './open-flags.js';
+import { openOwnFlags } from './open-flags.js';
 import { openFollower } from './open-follower.js';
 import { DELETED_ADMIN_TOKEN, welcome, welcomeOfFollower } from './welcome.js';
 
@@ -49,7 +49,7 @@ async function start(config: ServerConfig): Promise<void> {
 async function startStorage(config: ServerConfig, source: StorageConfig): Promise<void> {
   const metrics = createMetrics();
   const { meterProvider } = metrics;
-  const flags = await openFlags(source, { meterProvider });
+  const flags = await openOwnFlags(source, { meterProvider });
   try {
     instrumentFlags(flags, { meterProvider });
     const { auth, trustedOrigins, allowedHosts } = config;

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, type FlagsStorage, memoryStorage } from '@flags/core';
+import { type Flags, type FlagsStorage, memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { instrumentStorage } from '@flags/opentelemetry';
 import { postgresStorage } from '@flags/postgres';
@@ -12,7 +12,7 @@ import { isPostgres, nameOfDatabase } from './database-name.js';
  *
  * @throws ConfigError when the database cannot be used
  */
-export async function openFlags(
+export async function openOwnFlags(
   { database, environment, recentContexts }: Omit<StorageConfig, 'adminToken' | 'consumers'>,
   telemetry: { readonly meterProvider: MeterProvider },
 ): Promise<Flags> {
@@ -22,7 +22,7 @@ export async function openFlags(
     ...(recentContexts !== undefined && { recentContexts }),
   };
   try {
-    return await createFlags({ ...options, storage: instrumentStorage(await openStorage(database), telemetry) });
+    return await openFlags({ ...options, storage: instrumentStorage(await openStorage(database), telemetry) });
   } catch (cause) {
     const name = JSON.stringify(nameOfDatabase(database));
     throw new ConfigError(`FLAGS_DB: ${name} cannot be used (${oneLine(cause)}). ${adviceFor(database)}`, { cause });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import Database from 'better-sqlite3';
 import { inFull } from '../../../test/extent.js';
@@ -68,8 +68,8 @@ describe('the admin token', () => {
   });
 
   inFull('is accepted with a short secret that was stored before', async () => {
-    const flags = await createFlags({ storage: sqliteStorage(file.path) });
-    await flags.createToken({ name: 'admin by configuration', kind: 'admin', secret: OWN });
+    const flags = await openFlags({ storage: sqliteStorage(file.path) });
+    await flags.tokens.create({ name: 'admin by configuration', kind: 'admin', secret: OWN });
     await flags.close();
     const hash = (secret: string) => createHash('sha256').update(secret).digest('hex');
     const database = new Database(file.path);

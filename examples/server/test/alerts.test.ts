@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createFlags, type Flags, FlagsError } from '@flags/core';
+import { type Flags, FlagsError, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
 import { createFlagsRouter, type FlagsRouter } from '@flags/express';
@@ -48,7 +48,7 @@ async function startHost(): Promise<Host> {
   const advance = (milliseconds: number) => {
     ahead += milliseconds;
   };
-  const flags = await createFlags({
+  const flags = await openFlags({
     storage: instrumentStorage(storage, { meterProvider }),
     now: () => new Date(Date.now() + ahead),
     pollInterval: 20,
@@ -188,7 +188,7 @@ const SCENARIOS: readonly Scenario[] = [
         throw new Error('The receiver is down.');
       });
       await flags.createFlag(DEFAULT, { name: 'unsent' });
-      await until(async () => (await flags.listConsumers()).items[0]?.error === 'The receiver is down.');
+      await until(async () => (await flags.consumers.list()).items[0]?.error === 'The receiver is down.');
       advance(10 * MINUTE);
       expect(flags.status().consumers).toEqual({ running: 1, failing: 1 });
     },
@@ -206,7 +206,7 @@ const SCENARIOS: readonly Scenario[] = [
       await flags.createFlag(DEFAULT, { name: 'unsent' });
       await until(() => calls > 0);
       advance(10 * MINUTE);
-      const { items } = await flags.listConsumers();
+      const { items } = await flags.consumers.list();
       expect(items).toMatchObject([{ name: 'webhook', lag: { events: 1 }, error: null }]);
       expect(flags.status().consumers).toEqual({ running: 1, failing: 0 });
     },
@@ -279,7 +279,7 @@ const SCENARIOS: readonly Scenario[] = [
     course: 'lasts',
     interval: 3600,
     async cause({ flags, url }) {
-      const { secret } = await flags.createToken({ name: 'edge', kind: 'client', environment: 'production' });
+      const { secret } = await flags.tokens.create({ name: 'edge', kind: 'client', environment: 'production' });
       const headers = { 'content-type': 'application/json', authorization: secret };
       const ask = (at: number) =>
         fetch(`${url}/edge/validate`, {

@@ -1,11 +1,11 @@
-const { createFlags, isFlagsError, memoryStorage } = require('@flags/core');
+const { openFlags, isFlagsError, memoryStorage } = require('@flags/core');
 const { chooseCheckout } = require('../checkout.js');
 
 const production = { project: 'default', flag: 'checkout', environment: 'production' };
 let flags;
 
 beforeEach(async () => {
-  flags = await createFlags({ storage: memoryStorage() });
+  flags = await openFlags({ storage: memoryStorage() });
   await flags.createFlag({ project: 'default' }, { name: 'checkout' });
 });
 

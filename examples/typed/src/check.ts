@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { createFlagsProvider, typedClient } from '@flags/openfeature';
 import { OpenFeature } from '@openfeature/server-sdk';
 import { createApp } from './app.js';
@@ -9,7 +9,7 @@ import { schema } from './schema.js';
 
 /** Tests the statements of this example's README. The compiler tests the lines below `@ts-expect-error`. */
 const problems: string[] = [];
-const flags = await createFlags({
+const flags = await openFlags({
   storage: memoryStorage(),
   schema,
   declare: 'create',

@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import {
-  createFlags,
-  type Flags,
-  type FlagsOptions,
-  type FlagsStorage,
-  isFlagsError,
-  memoryStorage,
-} from '@flags/core';
+import { type Flags, type FlagsOptions, type FlagsStorage, isFlagsError, memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { postgresStorage } from '@flags/postgres';
@@ -178,11 +171,11 @@ async function openStore(store: string, options: ConnectionOptions): Promise<Con
   /** A store that does not exist is planned in memory: a command that is wrong, or not confirmed, leaves nothing. */
   async function openExisting(): Promise<Flags> {
     try {
-      return await openFlags(store, options, settings);
+      return await openFlagsOf(store, options, settings);
     } catch (error) {
       if (!creates || !(error instanceof EmptyStoreError)) throw error;
       state = 'missing';
-      return openFlags(store, { ...options, isDraft: true }, settings);
+      return openFlagsOf(store, { ...options, isDraft: true }, settings);
     }
   }
 
@@ -204,7 +197,7 @@ async function openStore(store: string, options: ConnectionOptions): Promise<Con
     refusal: 'refuses the request.',
     async fetch(path, init) {
       if (state === 'missing' && isChange(init)) {
-        const created = await openFlags(store, { ...options, create: true }, settings);
+        const created = await openFlagsOf(store, { ...options, create: true }, settings);
         await end();
         ({ flags, api, handle } = serve(created));
         state = 'created';
@@ -234,7 +227,7 @@ interface OpeningOptions extends Pick<ConnectionOptions, 'environments' | 'drive
 }
 
 /** Opens the engine on a store. */
-export async function openFlags(
+export async function openFlagsOf(
   store: string,
   { environments, ...opening }: OpeningOptions,
   settings: Partial<FlagsOptions> = READING,
@@ -248,7 +241,7 @@ export async function openFlags(
   const due = { run: store === ':memory:' ? true : 'elsewhere' } as const;
   try {
     const configured = environments && { environments: environments.map((name) => ({ name })) };
-    return await createFlags({ ...settings, due, ...configured, storage: await openStorage(store, opening) });
+    return await openFlags({ ...settings, due, ...configured, storage: await openStorage(store, opening) });
   } catch (error) {
     const reason = reasonOf(error);
     if (isFlagsError(error) && error.details.some(({ path }) => path?.startsWith('/environments'))) {

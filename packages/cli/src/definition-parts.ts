@@ -1,5 +1,4 @@
 import {
-  createFlags,
   type DefinedFlag,
   type Definitions,
   type Flags,
@@ -8,6 +7,7 @@ import {
   isFlagsError,
   LIMITS,
   memoryStorage,
+  openFlags,
   type Rollout,
 } from '@flags/core';
 import { loadDefinitions } from '@flags/core/integration';
@@ -44,7 +44,7 @@ export async function planInParts(
     beside,
   }: { readonly document: Definitions; readonly prune: boolean; readonly beside: StoredBeside },
 ): Promise<PlannedParts> {
-  const flags = await createFlags({ ...options, due: { run: 'elsewhere' }, storage: memoryStorage() });
+  const flags = await openFlags({ ...options, due: { run: 'elsewhere' }, storage: memoryStorage() });
   try {
     for (const items of toParts(current, { version: 1 })) await loadItems(flags, items);
     for (const { ref, percentage } of beside.rollouts) {
@@ -75,7 +75,7 @@ export function isTooLarge(error: unknown): boolean {
 /** Finds faults in the whole document, because their places in a part would be others. */
 async function assertValid(flags: Flags, document: Definitions): Promise<void> {
   try {
-    await flags.importDefinitions(document, { dryRun: true });
+    await flags.definitions.import(document, { dryRun: true });
   } catch (error) {
     if (isFlagsError(error) && error.code === 'invalid_input') throw error;
   }
@@ -99,8 +99,8 @@ type PlannedPart = ImportResult & { readonly part: Definitions };
 async function importItems(flags: Flags, items: readonly Item[]): Promise<readonly PlannedPart[]> {
   const part = toDefinitions(items);
   try {
-    const plan = await flags.importDefinitions(part, { dryRun: true });
-    await flags.importDefinitions(part, { bypassApproval: 'A plan' });
+    const plan = await flags.definitions.import(part, { dryRun: true });
+    await flags.definitions.import(part, { bypassApproval: 'A plan' });
     return [{ ...plan, part }];
   } catch (error) {
     if (!isTooLarge(error) || items.length === 1) throw error;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { createFlagsApi, type FlagsApi, toNodeHandler } from '@flags/http';
 import { KEEP_IDLE } from '../../../test/idle-connections.js';
 import { run } from '../src/run.js';
@@ -85,8 +85,8 @@ export interface RunningServer {
 export function runningServer(): () => RunningServer {
   let parts: RunningServer & { readonly api: FlagsApi; readonly server: Server };
   beforeEach(async () => {
-    const flags = await createFlags({ storage: memoryStorage(), due: { run: 'elsewhere' }, usage: { interval: 0 } });
-    const { secret } = await flags.createToken({ name: 'operator', kind: 'admin' });
+    const flags = await openFlags({ storage: memoryStorage(), due: { run: 'elsewhere' }, usage: { interval: 0 } });
+    const { secret } = await flags.tokens.create({ name: 'operator', kind: 'admin' });
     const api = createFlagsApi(flags, { auth: 'token' });
     const server = createServer(KEEP_IDLE, toNodeHandler(api));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { inFull } from '../../../test/extent.js';
 import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
@@ -33,7 +33,7 @@ interface Listed {
 
 /** Creates a consumer that has read nothing, on the engine of a new process on the file. */
 async function consumeOnFile(name: string): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage({ path: path('flags.db') }), pollInterval: 0 });
+  const flags = await openFlags({ storage: sqliteStorage({ path: path('flags.db') }), pollInterval: 0 });
   await flags.consume(name, () => undefined, { from: 'beginning' });
   await flags.close();
 }

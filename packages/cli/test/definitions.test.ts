@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { createFlags, type DefinedFlag, type Definitions, LIMITS } from '@flags/core';
+import { type DefinedFlag, type Definitions, LIMITS, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import Database from 'better-sqlite3';
 import { parse } from 'yaml';
@@ -275,7 +275,7 @@ export const schema = defineFlags(
 
   it('names the types of a typed schema if some are not built in', async () => {
     const storage = sqliteStorage(path('own-types.db'));
-    const flags = await createFlags({ storage, flagTypes: [{ name: 'ops', lifetimeDays: null }] });
+    const flags = await openFlags({ storage, flagTypes: [{ name: 'ops', lifetimeDays: null }] });
     await flags.createFlag({ project: 'default' }, { name: 'checkout', type: 'ops' });
     await flags.close();
     const { out } = await flagsCommand(['types', '--store', path('own-types.db')]);

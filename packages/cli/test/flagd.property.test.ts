@@ -1,4 +1,4 @@
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { FlagdCore } from '@openfeature/flagd-core';
 import fc from 'fast-check';
 import { extent } from '../../../test/extent.js';
@@ -129,12 +129,12 @@ async function convert(flag: object): Promise<Answers> {
   const report = new Report();
   const definitions = await leaveOutRefused(flagd.convert(document, TARGET, report), TARGET.environments, report);
   expect(report.leftOut).toEqual(definitions.flags?.length === 0 ? ['flag'] : []);
-  const imported = await createFlags({
+  const imported = await openFlags({
     storage: memoryStorage(),
     environments: [{ name: 'production' }],
     onProblem: () => undefined,
   });
-  await imported.importDefinitions(definitions);
+  await imported.definitions.import(definitions);
   const core = new FlagdCore(undefined, SILENT);
   core.setConfigurations(JSON.stringify(document));
   return {

@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { momentOf } from '../src/times.js';
 import { flagsCommand, temporaryFolder } from './command-line.js';
@@ -10,7 +10,7 @@ const path = temporaryFolder();
 async function withHistory() {
   const store = path('flags.db');
   let time = Date.now();
-  const flags = await createFlags({ storage: sqliteStorage(store), now: () => new Date(time), usage: { interval: 0 } });
+  const flags = await openFlags({ storage: sqliteStorage(store), now: () => new Date(time), usage: { interval: 0 } });
   const ref = { project: 'default', flag: 'checkout', environment: 'production' };
   const strategy = { name: 'flexibleRollout', parameters: { rollout: '5' } } as const;
   const at = async <Result>(daysAgo: number, work: () => Promise<Result>): Promise<Result> => {

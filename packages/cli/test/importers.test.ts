@@ -582,7 +582,7 @@ describe('Unleash', () => {
     });
 
     it('gives flags of 8.2 with dependencies and variants', async () => {
-      await server().flags.createSegment({ name: 'beta', constraints: [] });
+      await server().flags.segments.create({ name: 'beta', constraints: [] });
       const { flags, notes } = await imported(file, '--from', 'unleash');
       const inDevelopment = (name: string) => flags[name]?.environments?.development;
       expect(inDevelopment('seg-beta')).toMatchObject({ enabled: true, strategies: [{ segments: ['beta'] }] });
@@ -604,7 +604,7 @@ describe('Unleash', () => {
     });
 
     it('maps the environment, and keeps the variants of flags that have none in it', async () => {
-      await server().flags.createSegment({ name: 'beta', constraints: [] });
+      await server().flags.segments.create({ name: 'beta', constraints: [] });
       await server().flags.createFlag({ project: 'default' }, { name: 's-none' });
       await server().flags.setVariants({ project: 'default', flag: 's-none' }, [{ name: 'red' }]);
       const { flags } = await imported(file, '--from', 'unleash', '--map-environment', 'development=production');

@@ -18,7 +18,7 @@ export function importing() {
     const { code, err } = await onServer('import', file, '--yes', ...options);
     expect(`${code} ${err}`).toMatch(/^0/);
     expect(await onServer('import', file, '--yes', ...options)).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
-    const document: Definitions = await server().flags.exportDefinitions();
+    const document: Definitions = await server().flags.definitions.export();
     return { flags: byName(document), document, notes: err };
   }
 

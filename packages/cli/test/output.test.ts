@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createFlags, type Flags } from '@flags/core';
+import { type Flags, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { extent } from '../../../test/extent.js';
 import { EXIT } from '../src/output.js';
@@ -111,7 +111,7 @@ describe('output', () => {
     await flags.createFlag(ref, { name: 'a', description: HOSTILE, owner: HOSTILE, labels: [HOSTILE.slice(0, 50)] });
     await flags.addStrategy(ref, { name: HOSTILE, title: HOSTILE, parameters: { [HOSTILE]: HOSTILE } });
     await flags.as(HOSTILE).apply([{ op: 'enable', ref }], { reason: HOSTILE });
-    await flags.createToken({ name: HOSTILE.slice(0, 60), kind: 'client' });
+    await flags.tokens.create({ name: HOSTILE.slice(0, 60), kind: 'client' });
     for (const columns of [undefined, 200]) {
       for (const args of [['show', 'a'], ['list'], ['history', 'a'], ['tokens'], ['why', 'a'], ['off', 'a', '--yes']]) {
         const { code, out, err } = await onServer(args, columns);
@@ -131,7 +131,7 @@ describe('output', () => {
     const ref = { project: 'default', flag: 'a', environment: 'production' };
     const forged = `x\na is on in production${HOSTILE}`;
     await flags.createFlag(ref, { name: 'a', description: forged });
-    const { id } = await flags.createSegment({ name: HOSTILE.slice(0, 60), constraints: [] });
+    const { id } = await flags.segments.create({ name: HOSTILE.slice(0, 60), constraints: [] });
     await flags.addStrategy(ref, {
       name: 'default',
       title: forged,
@@ -153,7 +153,7 @@ describe('output', () => {
 
   it('writes problems of evaluations of a store as notes, without control characters', async () => {
     const store = path('flags.db');
-    const flags = await createFlags<string>({ storage: sqliteStorage(store), onProblem: () => undefined });
+    const flags = await openFlags<string>({ storage: sqliteStorage(store), onProblem: () => undefined });
     const ref = { project: 'default', flag: 'a', environment: 'production' };
     await flags.createFlag(ref, { name: 'a' });
     await flags.addStrategy(ref, { name: HOSTILE });
@@ -181,7 +181,7 @@ describe('output', () => {
   it('removes control characters on standard error too, from arguments and in questions', async () => {
     const { url, secret, flags } = server();
     const name = HOSTILE.slice(0, 60);
-    await flags.createToken({ name, kind: 'client' });
+    await flags.tokens.create({ name, kind: 'client' });
     const attempts = [['show', name], [name], ['list', `--${name}`], ['tokens', 'delete', name]];
     for (const args of attempts) {
       const { code, err } = await onServer(args);

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { createFlags, type Flags } from '@flags/core';
+import { type Flags, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { flagsCommand, type Result, runningServer, temporaryFolder } from './command-line.js';
 
@@ -23,7 +23,7 @@ async function onServer(): Promise<Command> {
 
 const engineOfFile: OnEngine = async (act) => {
   const storage = await sqliteStorage({ path: path('flags.db') });
-  const flags = await createFlags({ storage, pollInterval: 0, due: { run: 'elsewhere' } });
+  const flags = await openFlags({ storage, pollInterval: 0, due: { run: 'elsewhere' } });
   try {
     return await act(flags);
   } finally {

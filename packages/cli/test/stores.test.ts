@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { EXIT } from '../src/output.js';
 import { flagsCommand, temporaryFolder } from './command-line.js';
@@ -27,7 +27,7 @@ describe('a store that does not exist', () => {
       out: expect.stringContaining('Changed. To undo it: '),
       err: `note: Created ${store}.\n`,
     });
-    const flags = await createFlags({ storage: sqliteStorage(store) });
+    const flags = await openFlags({ storage: sqliteStorage(store) });
     expect(flags.projectOf({ flag: 'checkout' })).toBe('default');
     await flags.close();
     expect((await flagsCommand(['create', 'other', '--store', store])).err).toBe('');

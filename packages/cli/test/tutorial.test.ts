@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { codeBlocks, read } from '../../http/test/docs/documents.js';
 import { runProgram } from '../../http/test/docs/run-module.js';
@@ -38,7 +38,7 @@ it('the tutorial shows what its commands and programs print, up to the deletion'
   const last = transcripts.at(-1) ?? '';
   expect(withoutGenerated(await replay(last, { store }))).toBe(withoutGenerated(last));
 
-  const flags = await createFlags({ storage: sqliteStorage(store) });
+  const flags = await openFlags({ storage: sqliteStorage(store) });
   expect(flags.projectOf({ flag: 'checkout' })).toBeUndefined();
   await flags.close();
 });

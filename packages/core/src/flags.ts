@@ -1,31 +1,10 @@
-import { Administration } from './administration.js';
-import type { ApplicationRef, ChangeSetRef, ConsumerRef, ListPage, PageQuery } from './base/common.types.js';
 import type { FlagsSettings } from './base/settings.types.js';
-import type { Change, ChangeSetOperations, UndoOperations } from './change.types.js';
 import type { ActorOptions, ApplyOptions, ChangeSet, GivenActor } from './changesets/change-set.types.js';
-import { apply } from './changesets/change-sets.operations.js';
-import type { ChangeEngine } from './changesets/engine.js';
-import { plan, preview } from './changesets/plan.operations.js';
+import { namespaceOf } from './changesets/namespace.js';
+import { changeSetOperations } from './changesets/plan.operations.js';
 import { ENGINE, engineOf, notCalledOnFlags, run, toIdentity } from './changesets/run-operation.js';
-import { planUndo, previewUndo, undoChangeSet } from './changesets/undo.operations.js';
-import type {
-  ConsumeOptions,
-  Consumer,
-  ConsumerHandler,
-  ConsumerOperations,
-  ConsumerReset,
-} from './consumers/consumer.types.js';
-import * as consumers from './consumers/consumers.operations.js';
-import type {
-  DefinitionOperations,
-  Definitions,
-  ExportQuery,
-  ImportOptions,
-  ImportResult,
-} from './definitions/definition.types.js';
-import { exportDefinitions } from './definitions/export.operations.js';
-import { importDefinitions } from './definitions/import.operations.js';
-import { CHANGE_SET } from './engine/operation.js';
+import type { ConsumeOptions, ConsumerHandler } from './consumers/consumer.types.js';
+import { consumerOperations } from './consumers/consumers.operations.js';
 import type {
   ConfigurationChange,
   ContextArgument,
@@ -45,42 +24,31 @@ import type {
   VariantOptions,
 } from './evaluation/evaluation.types.js';
 import { ON_FLUSH, type UsageFlush } from './evaluation/usage.js';
+import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
+import { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
+import type { Change } from './features/change-requests/vocabulary.js';
+import { Consumers } from './features/consumers/consumers.js';
+import { FlagDefinitions } from './features/definitions/definitions.js';
 import type { ChangePlan, ChangePreview, PreviewQuery } from './features/environments/plan.types.js';
-import { asOf } from './log/as-of.operations.js';
-import { listEvents, listNextEvents, subscribe } from './log/event.operations.js';
-import type {
-  EventLog,
-  EventOperations,
-  EventQuery,
-  FeedPage,
-  FeedQuery,
-  FlagsEventListener,
-  SubscribeOptions,
-} from './log/event.types.js';
-import * as history from './log/history.operations.js';
-import type { FlagsView, HistoryEntry, HistoryOperations, HistoryRef, UndoOptions } from './log/history.types.js';
+import { Events } from './features/events/events.js';
+import { History } from './features/history/history.js';
+import { ProjectAdministration } from './features/projects/project-administration.js';
+import type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
+import { Rollouts } from './features/rollouts/rollouts.js';
+import { Segments } from './features/segments/segments.js';
+import { Tokens } from './features/tokens/tokens.js';
+import { Applications } from './features/usage/applications.js';
+import { Usage } from './features/usage/usage.js';
+import type { FlagsEngine } from './flags-engine.js';
+import { dueOperations } from './kernel/due/due.operations.js';
+import { subscribe } from './log/event.operations.js';
+import type { FlagsEventListener, SubscribeOptions } from './log/event.types.js';
 import type { ReplicaEvaluation } from './replica/evaluation.operations.js';
+import type { Token, VerifiedToken } from './tokens/token.types.js';
+import { verificationOperations } from './tokens/token-verification.operations.js';
 import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
-import * as applications from './usage/applications.operations.js';
-import * as reports from './usage/report.operations.js';
-import * as seenFlags from './usage/seen-flags.operations.js';
-import type {
-  Application,
-  ApplicationDetail,
-  ApplicationFilter,
-  BulkOrigin,
-  BulkReport,
-  ClientRegistration,
-  EvaluationCounts,
-  FlagApplication,
-  MetricsReport,
-  ReportOrigin,
-  SeenFlags,
-  UsageFilter,
-  UsageOperations,
-  UsagePeriod,
-} from './usage/usage.types.js';
-import { listUsage } from './usage/usage-over-time.operations.js';
+import { reportOperations } from './usage/report.operations.js';
+import type { BulkOrigin, BulkReport, ClientRegistration, MetricsReport, ReportOrigin } from './usage/usage.types.js';
 
 /*
  * Glossary
@@ -110,6 +78,9 @@ import { listUsage } from './usage/usage-over-time.operations.js';
 const EVALUATION = Symbol('evaluation');
 const DECLARED = Symbol('declared');
 
+/** What was due: a request that has ended, or a rollout that has moved. */
+export type DueItem = ListedChangeRequest | Rollout | EndedRollout;
+
 /** The members that only flags with a schema have. */
 export interface DeclaredMembers {
   readonly schema: FlagsSchema;
@@ -133,19 +104,9 @@ export interface DeclaredMembers {
  *
  * @typeParam Own the names of strategies that are not built in: those of the options and of the schema
  */
-export class Flags<Own extends string = never>
-  extends Administration<Own>
-  implements
-    EvaluationOperations,
-    FlagsLifecycle,
-    EventOperations,
-    ConsumerOperations,
-    ChangeSetOperations<Own>,
-    HistoryOperations,
-    UndoOperations,
-    DefinitionOperations,
-    UsageOperations
-{
+export class Flags<Own extends string = never> extends ProjectAdministration<Own> implements EvaluationOperations {
+  /** @internal */
+  declare readonly [ENGINE]: FlagsEngine;
   /** @internal */
   declare readonly [EVALUATION]: ReplicaEvaluation;
   /** @internal */
@@ -154,7 +115,7 @@ export class Flags<Own extends string = never>
   declare readonly evaluator: Evaluator;
 
   /** @internal */
-  constructor(engine: ChangeEngine, evaluation: ReplicaEvaluation, declared?: DeclaredMembers) {
+  constructor(engine: FlagsEngine, evaluation: ReplicaEvaluation, declared?: DeclaredMembers) {
     super(engine);
     this[EVALUATION] = evaluation;
     this[DECLARED] = declared;
@@ -180,26 +141,26 @@ export class Flags<Own extends string = never>
     return new Flags(engineOf(this[ENGINE], toIdentity(actor, options)), this[EVALUATION], this[DECLARED]);
   }
 
+  /**
+   * Aborts as soon as `close` is called. End everything that depends on these flags then.
+   *
+   * @example
+   * flags.closing.addEventListener('abort', () => stream.end(), { once: true });
+   */
   get closing(): AbortSignal {
     return this[ENGINE].lifetime.closing;
   }
 
+  /**
+   * Waits for running operations, ends subscriptions and closes the storage. Calling it again has no effect.
+   *
+   * @example
+   * process.once('SIGTERM', () => void flags.close());
+   */
   close(): Promise<void> {
     const { feed, lifetime, release } = this[ENGINE];
     feed.closePending();
     return lifetime.end(release);
-  }
-
-  subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void {
-    const engine = this[ENGINE];
-    engine.lifetime.assertOpen();
-    return subscribe(engine, listener, options);
-  }
-
-  asOf(time: string | Date | { readonly position: string }): FlagsView {
-    const engine = this[ENGINE];
-    engine.lifetime.assertOpen();
-    return asOf(engine, time);
   }
 
   // Evaluation. A check of `this` would make the first two a quarter slower: taken from their object, they throw a TypeError.
@@ -261,144 +222,262 @@ export class Flags<Own extends string = never>
     return this[EVALUATION][ON_FLUSH](listener);
   }
 
-  // Change sets and their history
+  // Changes, events and what is due
 
+  /**
+   * Applies changes in their order, in one commit: all of them, or none.
+   *
+   * Each change is decided on the state that the earlier ones leave. A refusal names the change: `details[].path` is
+   * `/changes/3` or longer. Concurrent sets are serialized: after a conflict, a set is decided again.
+   *
+   * @param changes at most 500
+   * @throws FlagsError as the single operations; `change_set_too_large` (more than 500 changes, or more than 8 MiB of
+   * documents and events); `revision_mismatch`; `id_taken`
+   * @example
+   * await flags.apply(
+   *   [
+   *     { op: 'createFlag', ref: { project: 'default' }, input: { name: 'checkout' } },
+   *     { op: 'addStrategy', ref: production, input: { name: 'default' } },
+   *     { op: 'enable', ref: production },
+   *   ],
+   *   { reason: 'Launch' },
+   * );
+   */
   apply(changes: readonly Change<Own>[], options?: ApplyOptions): Promise<ChangeSet> {
-    return run(this, { op: 'apply', options }, (engine) => apply(engine, changes, options));
+    return run(this, changeSetOperations.apply, { input: changes, context: options });
   }
 
+  /**
+   * Decides changes without a commit. Returns the documents before and after, the events, and the effects on clients.
+   * Works in slices of some milliseconds.
+   *
+   * @throws FlagsError as `apply`
+   * @example
+   * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   * const isSeen = effects.some(({ environment }) => environment === 'production');
+   */
   plan(changes: readonly Change<Own>[]): Promise<ChangePlan> {
-    return run(this, { op: 'plan' }, (engine) => plan(engine, changes));
+    return run(this, changeSetOperations.plan, { input: changes });
   }
 
-  preview(changes: readonly Change<Own>[], options: PreviewQuery): Promise<ChangePreview> {
-    return run(this, { op: 'preview', options }, (engine) => preview(engine, changes, options));
+  /**
+   * Evaluates contexts before and after changes, without a commit: for every changed flag, for flags that use a changed
+   * segment, and for flags that depend on any of these. Does not count evaluations or report problems.
+   *
+   * Both sides draw the same random numbers, so that random numbers alone change no result. Works in slices of some
+   * milliseconds; do not change the contexts until the promise resolves.
+   *
+   * @param query at most 1000 contexts, and fewer if the changes concern many flags
+   * @throws FlagsError as `apply`; `environment_not_found`. The signal's reason when it aborts
+   * @example
+   * const change: Change = { op: 'updateStrategy', ref: strategy, input: { parameters: { rollout: '50' } } };
+   * const { flags: [checkout] } = await flags.preview([change], {
+   *   environment: 'production',
+   *   contexts: [{ userId: '7' }, { userId: '8' }],
+   * });
+   * console.log(checkout.before.enabled, '→', checkout.after.enabled);
+   */
+  preview(changes: readonly Change<Own>[], query: PreviewQuery): Promise<ChangePreview> {
+    return run(this, changeSetOperations.preview, { input: changes, context: query });
   }
 
-  undoChangeSet(ref: ChangeSetRef, options?: UndoOptions): Promise<ChangeSet> {
-    return run(this, { op: 'undoChangeSet', members: CHANGE_SET, ref, options }, (engine) =>
-      undoChangeSet(engine, ref, options),
-    );
+  /**
+   * Calls the listener for every event committed from now on, by any process on the same storage, in order and one at a
+   * time. Awaits a returned promise before the next event. An error of the listener goes to `onError`, and the next
+   * event follows.
+   *
+   * With `after`, delivery starts with the events after that position, so a reader that stores its last position misses
+   * nothing across restarts. Without `after`, events committed just before the call may be delivered too.
+   *
+   * @returns a function that ends the subscription; safe to call again
+   * @throws FlagsError `closed`
+   * @example
+   * const unsubscribe = flags.subscribe((event) => console.log(event.type, event.flag));
+   */
+  subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void {
+    const engine = this[ENGINE];
+    engine.lifetime.assertOpen();
+    return subscribe(engine, listener, options);
   }
 
-  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan> {
-    return run(this, { op: 'planUndo', members: CHANGE_SET, ref, options }, (engine) => planUndo(engine, ref, options));
-  }
-
-  previewUndo(ref: ChangeSetRef, options: PreviewQuery & Pick<UndoOptions, 'authorize'>): Promise<ChangePreview> {
-    return run(this, { op: 'previewUndo', members: CHANGE_SET, ref, options }, (engine) =>
-      previewUndo(engine, ref, options),
-    );
-  }
-
-  listHistory(scope?: HistoryRef, page?: PageQuery): Promise<ListPage<HistoryEntry>> {
-    return run(this, { op: 'listHistory', options: page }, (engine) => history.listHistory(engine, scope, page));
-  }
-
-  getChangeSet(ref: ChangeSetRef): Promise<HistoryEntry> {
-    return run(this, { op: 'getChangeSet', members: CHANGE_SET, ref }, (engine) => history.getChangeSet(engine, ref));
-  }
-
-  listChangeSetProjects(ref: ChangeSetRef): Promise<ListPage<string | null>> {
-    return run(this, { op: 'listChangeSetProjects', members: CHANGE_SET, ref }, (engine) =>
-      history.listChangeSetProjects(engine, ref),
-    );
-  }
-
-  // Events
-
-  listEvents(query?: EventQuery): Promise<EventLog> {
-    return run(this, { op: 'listEvents' }, (engine) => listEvents(engine, query));
-  }
-
-  listNextEvents(query?: FeedQuery): Promise<FeedPage> {
-    return run(this, { op: 'listNextEvents' }, (engine) => listNextEvents(engine, query));
-  }
-
-  // Consumers
-
+  /**
+   * Hands all events to a handler: in their order, at least once, and on one node at a time. The storage keeps the
+   * position, so a consumer continues after a restart, and on another node after a crash. Call it on every node.
+   *
+   * A handler that throws is repeated from the same position after 1 second, later after up to 5 minutes. It delays only
+   * its own consumer. Events that were handled just before a crash are handled again: about those of the last second.
+   *
+   * Resolves when the consumer is stored, so that a new one misses no later event. There may be 100 consumers.
+   *
+   * @param name as of a flag: 1–100 characters
+   * @returns a function that ends the consumer on this node: it aborts `signal`, waits up to 5 seconds for the handler, and
+   * leaves the consumer to other nodes. Safe to call again
+   * @throws FlagsError `invalid_input`, `too_much_contention`, `closed`
+   * @example
+   * const stop = await flags.consume('audit', async (events) => {
+   *   for (const event of events) await audit.write(event.at, event.actor, event.type);
+   * });
+   */
   consume(name: string, handler: ConsumerHandler, options?: ConsumeOptions): Promise<() => Promise<void>> {
-    return run(this, { op: 'consume', options }, (engine) => consumers.consume(engine, name, handler, options));
+    return run(this, consumerOperations.consume, { input: { name, handler }, context: options });
   }
 
-  listConsumers(page?: PageQuery): Promise<ListPage<Consumer>> {
-    return run(this, { op: 'listConsumers' }, (engine) => consumers.listConsumers(engine, page));
+  /**
+   * Does once what is due, whatever the option `due.run` says: for cron jobs and tests. Applies change requests, and takes
+   * the steps of rollouts. Returns the requests that it ended, and the rollouts that it moved. What it could not do,
+   * because the storage failed for example, goes to `onError`.
+   *
+   * @throws FlagsError `storage_busy`, `storage_unavailable`
+   * @example
+   * const { items } = await flags.runDue();
+   */
+  runDue(): Promise<{ readonly items: readonly DueItem[] }> {
+    return run(this, dueOperations.runDue, {}) as Promise<{ readonly items: readonly DueItem[] }>;
   }
 
-  resetConsumer(ref: ConsumerRef, input: ConsumerReset): Promise<void> {
-    return run(this, { op: 'resetConsumer', members: ['consumer'], ref }, (engine) =>
-      consumers.resetConsumer(engine, ref, input),
-    );
+  // What servers for SDKs need: followers have it, too
+
+  /**
+   * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in
+   * constant time. Counts as a use of the token ({@link ListedToken.lastUsedAt}).
+   *
+   * @example
+   * const token = await flags.verifyToken(secret);
+   * if (token?.kind !== 'admin') throw new Error('Not an administrator.');
+   */
+  verifyToken(secret: string): Promise<Token | undefined> {
+    return run(this, verificationOperations.verifyToken, { input: secret });
   }
 
-  deleteConsumer(ref: ConsumerRef): Promise<void> {
-    return run(this, { op: 'deleteConsumer', members: ['consumer'], ref }, (engine) =>
-      consumers.deleteConsumer(engine, ref),
-    );
+  /**
+   * Finds the `client` and `frontend` tokens with these secrets, in the order of the secrets. Leaves out secrets of other
+   * tokens, and those that do not exist or have expired. Counts as a use of each token, like
+   * `verifyToken`: servers that check the tokens of their callers here ask for tokens in use.
+   *
+   * @param secrets at most 100
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const valid = new Set((await flags.verifyTokens(secrets)).map(({ secret }) => secret));
+   */
+  verifyTokens(secrets: readonly string[]): Promise<readonly VerifiedToken[]> {
+    return run(this, verificationOperations.verifyTokens, { input: secrets });
   }
 
-  // Flags as code
-
-  exportDefinitions(ref?: ExportQuery): Promise<Definitions> {
-    return run(this, { op: 'exportDefinitions', members: ['project?'], ref }, (engine) =>
-      exportDefinitions(engine, ref),
-    );
+  /**
+   * Records a client's registration. The latest registration sets the application's strategies. Safe to call
+   * concurrently.
+   *
+   * The storage keeps at most 10,000 applications: 1,000 of one API token, and 100 of one frontend token. It does not store
+   * further ones, and `status().dropped` counts them. Each application keeps the 1,000 instances seen most recently.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * await flags.registerApplication({ application: 'web', instance: 'web-1', strategies: ['default'] });
+   */
+  registerApplication(registration: ClientRegistration, origin?: ReportOrigin): Promise<void> {
+    return run(this, reportOperations.registerApplication, { input: registration, context: origin });
   }
 
-  importDefinitions(document: Definitions, options?: ImportOptions): Promise<ImportResult> {
-    return run(this, { op: 'importDefinitions', options }, (engine) => importDefinitions(engine, document, options));
+  /**
+   * Records a client's counts. Safe to call concurrently; every report counts. Resolves when all of it is stored.
+   *
+   * A report of up to 490 counts of flags and variants is stored all or none. A larger one is stored in parts, so that it
+   * stalls nobody: after an error or a crash, a part of it may count.
+   *
+   * A report may name unknown flags and unregistered applications, within the limits of {@link registerApplication}
+   * and {@link MetricsReport}. For applications beyond the limit, only the counts of flags are recorded.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * await flags.reportMetrics({
+   *   application: 'web',
+   *   start: '2026-01-01T10:00:00Z',
+   *   stop: '2026-01-01T10:01:00Z',
+   *   counts: { checkout: { yes: 8, no: 2 } },
+   * });
+   */
+  reportMetrics(report: MetricsReport, origin?: ReportOrigin): Promise<void> {
+    return run(this, reportOperations.reportMetrics, { input: report, context: origin });
   }
 
-  // Usage
-
-  registerApplication(registration: ClientRegistration, options?: ReportOrigin): Promise<void> {
-    return run(this, { op: 'registerApplication', options }, (engine) =>
-      reports.registerApplication(engine, registration, options),
-    );
+  /**
+   * Records registrations and counts of many clients. The registrations are recorded before the reports, each in the given
+   * order. Resolves when all of it is stored.
+   *
+   * A small batch is stored all or none: after an error other than `outcome_unknown`, the caller may send it again. A batch
+   * of more than about 100 registrations and reports, or 490 counts, is stored in parts: after an error or a crash, some
+   * may count, and would count twice when sent again. With an id, the same batch may be sent again after any error within a
+   * day: each part counts once.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const [start, stop] = ['2026-01-01T10:00:00Z', '2026-01-01T10:01:00Z'];
+   * await flags.reportMetricsInBulk({
+   *   reports: [
+   *     { application: 'web', start, stop, counts: { checkout: { yes: 8, no: 2 } } },
+   *     { application: 'shop', start, stop, counts: { checkout: { yes: 1, no: 0 } } },
+   *   ],
+   * });
+   */
+  reportMetricsInBulk(bulk: BulkReport, origin?: BulkOrigin): Promise<void> {
+    return run(this, reportOperations.reportMetricsInBulk, { input: bulk, context: origin });
   }
 
-  reportMetrics(report: MetricsReport, options?: ReportOrigin): Promise<void> {
-    return run(this, { op: 'reportMetrics', options }, (engine) => reports.reportMetrics(engine, report, options));
+  // Namespaces
+
+  /** Constraints with a name, which strategies of many flags share. */
+  get segments(): Segments {
+    return namespaceOf(this, 'segments', Segments);
   }
 
-  reportMetricsInBulk(bulk: BulkReport, options?: BulkOrigin): Promise<void> {
-    return run(this, { op: 'reportMetricsInBulk', options }, (engine) =>
-      reports.reportMetricsInBulk(engine, bulk, options),
-    );
+  /** The secrets that admit callers to the HTTP API. */
+  get tokens(): Tokens {
+    return namespaceOf(this, 'tokens', Tokens);
   }
 
-  countEvaluations(): Promise<EvaluationCounts> {
-    return run(this, { op: 'countEvaluations' }, (engine) => reports.countEvaluations(engine));
+  /** Percentages that change in steps. */
+  get rollouts(): Rollouts {
+    return namespaceOf(this, 'rollouts', Rollouts);
   }
 
-  listSeenFlags(page?: PageQuery): Promise<ListPage<SeenFlags>> {
-    return run(this, { op: 'listSeenFlags' }, (engine) => seenFlags.listSeenFlags(engine, page));
+  /** Changes that wait for a time, for approval, or for both. */
+  get changeRequests(): ChangeRequests<Own> {
+    return namespaceOf(this, 'changeRequests', ChangeRequests<Own>);
   }
 
-  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<ListPage<UsagePeriod>> {
-    return run(this, { op: 'listUsage', options: page }, (engine) => listUsage(engine, filter, page));
+  /** The environments whose changes need approval. */
+  get approvalPolicy(): ApprovalPolicies {
+    return namespaceOf(this, 'approvalPolicy', ApprovalPolicies);
   }
 
-  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<ListPage<Application>> {
-    return run(this, { op: 'listApplications', members: ['strategies?'], ref: filter, options: page }, (engine) =>
-      applications.listApplications(engine, filter, page),
-    );
+  /** Change sets that were committed, how to take them back, and the flags of the past. */
+  get history(): History {
+    return namespaceOf(this, 'history', History);
   }
 
-  listApplicationsByFlag(page?: PageQuery): Promise<ListPage<FlagApplication>> {
-    return run(this, { op: 'listApplicationsByFlag' }, (engine) => seenFlags.listApplicationsByFlag(engine, page));
+  /** Reads of the event log. */
+  get events(): Events {
+    return namespaceOf(this, 'events', Events);
   }
 
-  getApplication(ref: ApplicationRef): Promise<ApplicationDetail> {
-    return run(this, { op: 'getApplication', members: ['application'], ref }, (engine) =>
-      applications.getApplication(engine, ref),
-    );
+  /** The consumers of all nodes. */
+  get consumers(): Consumers {
+    return namespaceOf(this, 'consumers', Consumers);
   }
 
-  deleteApplication(ref: ApplicationRef): Promise<void> {
-    return run(this, { op: 'deleteApplication', members: ['application'], ref }, (engine) =>
-      applications.deleteApplication(engine, ref),
-    );
+  /** What clients report, and how often flags were evaluated. */
+  get usage(): Usage {
+    return namespaceOf(this, 'usage', Usage);
+  }
+
+  /** The programs that report usage. */
+  get applications(): Applications {
+    return namespaceOf(this, 'applications', Applications);
+  }
+
+  /** Flags as code. */
+  get definitions(): FlagDefinitions {
+    return namespaceOf(this, 'definitions', FlagDefinitions);
   }
 }
 
@@ -410,23 +489,4 @@ function evaluationOf(
   const evaluation = flags?.[EVALUATION];
   if (!evaluation) throw notCalledOnFlags(method);
   return evaluation;
-}
-
-/** The end of an instance. */
-export interface FlagsLifecycle {
-  /**
-   * Aborts as soon as `close` is called. End everything that depends on these flags then.
-   *
-   * @example
-   * flags.closing.addEventListener('abort', () => stream.end(), { once: true });
-   */
-  readonly closing: AbortSignal;
-
-  /**
-   * Waits for running operations, ends subscriptions and closes the storage. Calling it again has no effect.
-   *
-   * @example
-   * process.once('SIGTERM', () => void flags.close());
-   */
-  close(): Promise<void>;
 }

@@ -12,7 +12,6 @@ export type {
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
 export type { FlagsSettings } from './base/settings.types.js';
-export type { Change } from './change.types.js';
 // Change sets
 export type {
   ApplyOptions,
@@ -24,7 +23,6 @@ export type {
 } from './changesets/change-set.types.js';
 // Consumers
 export type { Consumer, ConsumerHandler } from './consumers/consumer.types.js';
-export { createFlags } from './create-flags.js';
 // Flags as code
 export { definitionsSchema } from './definitions/check-definitions.js';
 export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './definitions/definition.types.js';
@@ -59,6 +57,7 @@ export type {
   ListedChangeRequest,
   RequestedChange,
 } from './features/change-requests/change-request.types.js';
+export type { Change } from './features/change-requests/vocabulary.js';
 export type { ChangePlan, ChangePreview } from './features/environments/plan.types.js';
 // Rollouts
 export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
@@ -83,6 +82,11 @@ export type {} from './integration.js';
 // Events
 export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
 export type { FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
+export {
+  /** @deprecated The name of {@link openFlags} before it differed from `createFlag` by more than a letter. */
+  openFlags as createFlags,
+  openFlags,
+} from './open-flags.js';
 export type { FlagsOptions } from './options.js';
 export type {
   Member,

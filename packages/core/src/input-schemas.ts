@@ -1,9 +1,9 @@
+import type { PageQuery } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
 import { LIMITS } from './base/limits.js';
-import { validatePageQuery } from './base/pages.js';
 import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/primitives.js';
 import type { FlagsSettings } from './base/settings.types.js';
-import { createValidator } from './base/validator.js';
+import { type Choices, createValidator, type Validator } from './base/validator.js';
 import { consumerInput, consumerReset } from './consumers/consumer.js';
 import type { ErrorDetail } from './errors.js';
 import {
@@ -55,85 +55,33 @@ import {
   usageFilter,
 } from './usage/usage.schema.js';
 
-/** The JSON Schema of an input, and the validator of that schema and of the rules that it cannot state. */
-function input<T>(schema: JsonSchema, findIssues?: (input: T) => Iterable<ErrorDetail>) {
-  return { schema, validate: createValidator<T>(schema, findIssues) };
+/** An input of an operation, described once. The schema is plain JSON, the same for every engine. */
+interface Input<T> {
+  readonly schema: JsonSchema;
+  /** Rules that a schema cannot state. */
+  readonly findIssues: ((input: T) => Iterable<ErrorDetail>) | undefined;
+  /** The members whose texts the options name. */
+  readonly choices: Readonly<Record<string, keyof typeof CHOICES>>;
+}
+
+/** What options permit. */
+const CHOICES = {
+  flagTypes: ({ flagTypes }: FlagsSettings) => flagTypes.map(({ name }) => name),
+} satisfies Readonly<Record<string, (settings: FlagsSettings) => readonly string[]>>;
+
+const FLAG_TYPE = { type: 'flagTypes' } as const;
+
+function input<T>(
+  schema: JsonSchema,
+  findIssues?: Input<T>['findIssues'],
+  choices: Input<T>['choices'] = {},
+): Input<T> {
+  return { schema, findIssues, choices };
 }
 
 /** The schema of an object, which names the members of the type. */
-function object<T>(schema: ObjectSchema<T>, findIssues?: (input: T) => Iterable<ErrorDetail>) {
-  return input<T>(schema, findIssues);
-}
-
-/** Every input, by its name. */
-function inputsOf(settings: FlagsSettings) {
-  const flagTypes = settings.flagTypes.map((type) => type.name);
-  return {
-    newFlag: object(newFlag(flagTypes), findLabelIssues),
-    flagChanges: object(flagChanges(flagTypes), findLabelIssues),
-    labelChanges: object(labelChanges),
-    clone: object(clone),
-    move: object(move),
-    strategy: object(strategy, findStrategyIssues),
-    strategyReplacement: object(strategyReplacement, findStrategyIssues),
-    strategyOrder: input<readonly StrategyPlace[]>(strategyOrder, findRepeatedIds),
-    environment: object(environment, findEnvironmentIssues),
-    constraint: object(constraint),
-    variants: input<readonly VariantInput[]>(variants, findVariantsIssues),
-    variant: object(variant),
-    newSegment: object(newSegment, findSegmentIssues),
-    segmentChanges: object(segmentChanges, findSegmentIssues),
-    dependency: object(dependency, findDependencyIssues),
-    parent: object(parent),
-    member: object(member),
-    newProject: object(newProject),
-    projectChanges: object(projectChanges),
-    registration: object(registration, findRegistrationIssues),
-    metricsReport: object(metricsReport, findPeriodIssues),
-    bulkReport: object(bulkReport, findBulkIssues),
-    usageFilter: object(usageFilter, findUsageIssues),
-    newToken: object(newToken, findTokenIssues),
-    tokenChanges: object(tokenChanges),
-    tokenRotation: object(tokenRotation),
-    flagQuery: object(flagQuery),
-    eventQuery: object(eventQuery),
-    feedQuery: object(feedQuery),
-    newRollout: object(newRollout, findRolloutIssues),
-    rolloutAdvance: object(rolloutAdvance),
-    rolloutStop: object(rolloutStop),
-    approvalPolicy: object(approvalPolicy),
-    newChangeRequest: object(newChangeRequest),
-    changeRequestApproval: object(changeRequestApproval),
-    changeRequestTime: object(changeRequestTime),
-    changeRequestQuery: object(changeRequestQuery),
-    consumer: object(consumerInput),
-    consumerReset: object(consumerReset),
-    pageQuery: { schema: pageQuery, validate: validatePageQuery },
-  };
-}
-
-type Inputs = ReturnType<typeof inputsOf>;
-
-/** The JSON Schema of every input, by the input's name. */
-export type InputSchemas = { readonly [Name in keyof Inputs]: JsonSchema };
-
-/**
- * Returns the JSON Schemas that operations validate their input with, for documents such as OpenAPI.
- *
- * @example
- * const { newFlag } = inputSchemas(flags.settings);
- */
-export function inputSchemas(settings: FlagsSettings): InputSchemas {
-  const schemas = Object.entries(inputsOf(settings)).map(([name, { schema }]) => [name, schema]);
-  return deepFreeze(Object.fromEntries(schemas));
-}
-
-/** One validator per input. Each throws `invalid_input`. */
-export type Validators = { readonly [Name in keyof Inputs]: Inputs[Name]['validate'] };
-
-export function createValidators(settings: FlagsSettings): Validators {
-  const validators = Object.entries(inputsOf(settings)).map(([name, { validate }]) => [name, validate]);
-  return Object.fromEntries(validators);
+function object<T>(schema: ObjectSchema<T>, findIssues?: Input<T>['findIssues'], choices?: Input<T>['choices']) {
+  return input<T>(schema, findIssues, choices);
 }
 
 const eventQuery: ObjectSchema<WireEventQuery> = {
@@ -158,3 +106,95 @@ const feedQuery: ObjectSchema<FeedQuery> = {
     limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
   },
 };
+
+/** Every input, by its name. A script can read the list without an engine. */
+export const INPUTS = {
+  newFlag: object(newFlag, findLabelIssues, FLAG_TYPE),
+  flagChanges: object(flagChanges, findLabelIssues, FLAG_TYPE),
+  labelChanges: object(labelChanges),
+  clone: object(clone),
+  move: object(move),
+  strategy: object(strategy, findStrategyIssues),
+  strategyReplacement: object(strategyReplacement, findStrategyIssues),
+  strategyOrder: input<readonly StrategyPlace[]>(strategyOrder, findRepeatedIds),
+  environment: object(environment, findEnvironmentIssues),
+  constraint: object(constraint),
+  variants: input<readonly VariantInput[]>(variants, findVariantsIssues),
+  variant: object(variant),
+  newSegment: object(newSegment, findSegmentIssues),
+  segmentChanges: object(segmentChanges, findSegmentIssues),
+  dependency: object(dependency, findDependencyIssues),
+  parent: object(parent),
+  member: object(member),
+  newProject: object(newProject),
+  projectChanges: object(projectChanges),
+  registration: object(registration, findRegistrationIssues),
+  metricsReport: object(metricsReport, findPeriodIssues),
+  bulkReport: object(bulkReport, findBulkIssues),
+  usageFilter: object(usageFilter, findUsageIssues),
+  newToken: object(newToken, findTokenIssues),
+  tokenChanges: object(tokenChanges),
+  tokenRotation: object(tokenRotation),
+  flagQuery: object(flagQuery),
+  eventQuery: object(eventQuery),
+  feedQuery: object(feedQuery),
+  newRollout: object(newRollout, findRolloutIssues),
+  rolloutAdvance: object(rolloutAdvance),
+  rolloutStop: object(rolloutStop),
+  approvalPolicy: object(approvalPolicy),
+  newChangeRequest: object(newChangeRequest),
+  changeRequestApproval: object(changeRequestApproval),
+  changeRequestTime: object(changeRequestTime),
+  changeRequestQuery: object(changeRequestQuery),
+  consumer: object(consumerInput),
+  consumerReset: object(consumerReset),
+  pageQuery: object<PageQuery>(pageQuery),
+};
+
+type Inputs = typeof INPUTS;
+
+const ALL_INPUTS = Object.entries<Input<never>>(INPUTS);
+
+/** The JSON Schema of every input, by the input's name. */
+export type InputSchemas = { readonly [Name in keyof Inputs]: JsonSchema };
+
+/**
+ * Returns the JSON Schemas that operations validate their input with, for documents such as OpenAPI. They name what the
+ * options permit.
+ *
+ * @example
+ * const { newFlag } = inputSchemas(flags.settings);
+ */
+export function inputSchemas(settings: FlagsSettings): InputSchemas {
+  const schemas = ALL_INPUTS.map(([name, { schema, choices }]) => [
+    name,
+    withChoices(schema, choicesOf(choices, settings)),
+  ]);
+  return deepFreeze(Object.fromEntries(schemas));
+}
+
+function choicesOf(choices: Input<never>['choices'], settings: FlagsSettings): Choices {
+  return Object.fromEntries(Object.entries(choices).map(([member, choice]) => [member, CHOICES[choice](settings)]));
+}
+
+function withChoices(schema: JsonSchema, choices: Choices): JsonSchema {
+  const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>);
+  const named = properties.map(([member, part]) => [
+    member,
+    member in choices ? { ...part, enum: choices[member] } : part,
+  ]);
+  return Object.keys(choices).length === 0 ? schema : { ...schema, properties: Object.fromEntries(named) };
+}
+
+/** One validator per input. Each throws `invalid_input`. */
+export type Validators = {
+  readonly [Name in keyof Inputs]: Inputs[Name] extends Input<infer T> ? Validator<T> : never;
+};
+
+export function createValidators(settings: FlagsSettings): Validators {
+  const validators = ALL_INPUTS.map(([name, { schema, findIssues, choices }]) => [
+    name,
+    createValidator(schema, findIssues, choicesOf(choices, settings)),
+  ]);
+  return Object.fromEntries(validators);
+}

@@ -24,13 +24,13 @@ export type { DocumentName } from './changesets/change-set.types.js';
 // Change sets
 export {
   CHANGE_OPERATIONS,
-  type ChangeVocabulary,
+  type ChangeArguments,
   type OperationName,
   operationOf,
   REQUEST_OPERATIONS,
   type ResultOf,
 } from './changesets/operations.js';
-export { type ChangeArguments, readPersonId } from './changesets/run-operation.js';
+export { readPersonId } from './changesets/run-operation.js';
 export type { ImportedChangeSet } from './definitions/definition.types.js';
 // Errors
 export { shortenMessage } from './errors.js';
@@ -89,6 +89,7 @@ export {
 // Change requests
 export { REQUEST_STATES } from './features/change-requests/change-request.js';
 export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
+export type { ChangeVocabulary } from './features/change-requests/vocabulary.js';
 export type {
   ContextPreview,
   FlagPreview,

@@ -18,7 +18,7 @@ import { OWNER } from './projects/members.decide.js';
 import type { FlagsStorage } from './storage/port.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 
-/** Options of `createFlags`. Only the storage is required. */
+/** Options of `openFlags`. Only the storage is required. */
 export interface FlagsOptions<Own extends string = string> {
   /** Stores documents and events: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`, your own storage, or a promise of one. */
   readonly storage: Awaitable<FlagsStorage>;
@@ -254,21 +254,20 @@ function nameOf({ name }: { readonly name: string }): string {
 /** Returns the storage, or explains a common mistake: no `{ storage }`, or a storage function that was not called. */
 export async function resolveStorage(options: FlagsOptions | undefined): Promise<FlagsStorage> {
   if (typeof options !== 'object' || options === null) {
-    throw invalidOptions("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
+    throw invalidOptions("openFlags needs options: write openFlags({ storage: sqliteStorage('./flags.db') }).");
   }
-  if (isStorage(options))
-    throw invalidOptions('createFlags needs options, not a storage: write createFlags({ storage }).');
+  if (isStorage(options)) throw invalidOptions('openFlags needs options, not a storage: write openFlags({ storage }).');
   if (!('storage' in options)) assertOptions(options);
   const storage = await options.storage;
   const fault = describeNonStorage(storage);
-  if (fault) throw invalidOptions(`createFlags: ${fault}`, '/storage');
+  if (fault) throw invalidOptions(`openFlags: ${fault}`, '/storage');
   return storage;
 }
 
 /** Refuses unknown options. `createSettings` validates the others. */
 export function assertOptions(options: object): void {
   const fault = describeUnknownOption(options, ['storage', ...Object.keys(OPTIONS), 'schema']);
-  if (fault) throw invalidOptions(`createFlags ${fault}`);
+  if (fault) throw invalidOptions(`openFlags ${fault}`);
   const { usage, due } = options as Partial<FlagsOptions>;
   assertMembers('usage', usage, { known: Object.keys(USAGE), example: '{ interval: 60_000 }' });
   assertMembers('due', due, { known: Object.keys(DUE), example: '{ run: true }' });
@@ -283,7 +282,7 @@ function assertMembers(
   if (given === undefined) return;
   const isObject = typeof given === 'object' && given !== null;
   const unknown = isObject ? describeUnknownOption(given, known) : `must be an object, such as ${example}.`;
-  if (unknown) throw invalidOptions(`createFlags: ${option} ${unknown}`, `/${option}`);
+  if (unknown) throw invalidOptions(`openFlags: ${option} ${unknown}`, `/${option}`);
 }
 
 function invalidOptions(message: string, path = ''): FlagsError {

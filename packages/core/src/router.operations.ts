@@ -1,11 +1,12 @@
 import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.types.js';
-import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
-import { type OperationName, operationOf, prepareOperation, type ResultOf } from './changesets/operations.js';
-import { type ChangeArguments, commitChange, commitPrepared, resultOf, run } from './changesets/run-operation.js';
+import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './changesets/operations.js';
+import { prepareChange, type UntypedChange } from './changesets/row.js';
+import { commitChange, commitPrepared, resultOf, run, withEngine } from './changesets/run-operation.js';
 import type { Definitions, ExportQuery, ImportResult } from './definitions/definition.types.js';
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
 import { importDefinitions } from './definitions/import.operations.js';
 import type { Engine, PreparedChange } from './engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from './engine/operation.js';
 import { referredSegments } from './engine/references.js';
 import type { ChangeRequestQuery } from './features/change-requests/change-request.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
@@ -18,6 +19,7 @@ import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
+import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import type { Token } from './tokens/token.types.js';
 import {
   issueTicket as issueTokenTicket,
@@ -31,6 +33,72 @@ import {
 /** The results that a data version covers. */
 export type DataVersionScope = 'flags' | 'projects';
 
+/** The operations that only routers call. */
+const routerOperations = defineOperations({
+  dataVersion: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagsEngine, { input }: Call<undefined, DataVersionScope>) => readDataVersion(engine, input),
+  }),
+  issueTicket: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagsEngine, { input }: Call<undefined, Token>) => issueTokenTicket(engine, input),
+  }),
+  verifyTicket: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagsEngine, { input }: Call<undefined, string>) => verifyTokenTicket(engine, input),
+  }),
+  loadDefinitions: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagsEngine, { input }: Call<undefined, Definitions>) => importDefinitions(engine, input, {}, false),
+  }),
+  readBesideFlag: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagsEngine, { input }: Call<undefined, string>) => readBeside(engine, input),
+  }),
+  projectOfSegment: call({
+    ref: NO_REFERENCE,
+    async run({ memory }: FlagsEngine, { input }: Call<undefined, number>) {
+      const status = await memory.refresh();
+      if (status.state === 'stale') throw status.error;
+      return memory.statesOf(referredSegments).get(`${input}`)?.project ?? null;
+    },
+  }),
+  searchReadableFlags: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagsEngine, { input }: Call<undefined, ReadableQuery<FlagQuery, CanReadProject>>) =>
+      searchFlags(engine, input.query, input.canRead),
+  }),
+  exportReadableDefinitions: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagsEngine, { input }: Call<undefined, ReadableQuery<ExportQuery, CanReadDefinitions>>) =>
+      exportDefinitions(engine, input.query, { canRead: input.canRead, isReadOnly: true }),
+  }),
+  listReadableChangeRequests: call({
+    ref: NO_REFERENCE,
+    run: async (
+      engine: FlagsEngine,
+      { input, context }: Call<undefined, ReadableQuery<ChangeRequestQuery, CanReadRequest>, PageQuery>,
+    ) => {
+      const query = engine.validate.changeRequestQuery(input.query);
+      return listChangeRequests(engine, { input: query, context, canRead: input.canRead });
+    },
+  }),
+  listReadableRollouts: call({
+    ref: NO_REFERENCE,
+    run: (
+      engine: FlagsEngine,
+      { input, context }: Call<undefined, ReadableQuery<RolloutQuery, CanReadRollout>, PageQuery>,
+    ) => listRollouts(engine, input.query, { page: context, canRead: input.canRead }),
+  }),
+  acceptsTimes: call({ ref: NO_REFERENCE, run: async ({ due }: FlagsEngine, _: Call) => due.mode !== false }),
+});
+
+/** A query of those documents that the caller may read. */
+interface ReadableQuery<Query, CanRead> {
+  readonly query: Query;
+  readonly canRead: CanRead;
+}
+
 /**
  * Returns an opaque data version. Changes whenever stored state changes, in any process; that includes reported usage,
  * which tells when flags were last seen. The version of `projects` also changes every minute, because health depends on
@@ -39,12 +107,12 @@ export type DataVersionScope = 'flags' | 'projects';
  * @returns undefined if the storage has no data version, or if the usage is in another storage
  */
 export function dataVersion(flags: Flags, scope: DataVersionScope = 'flags'): Promise<string | undefined> {
-  return run(flags, { op: 'dataVersion' }, (engine) => readDataVersion(engine, scope));
+  return run(flags, routerOperations.dataVersion, { input: scope });
 }
 
 const MINUTE = 60_000;
 
-async function readDataVersion(engine: ChangeEngine, scope: DataVersionScope): Promise<string | undefined> {
+async function readDataVersion(engine: FlagsEngine, scope: DataVersionScope): Promise<string | undefined> {
   const { storage, now } = engine;
   if (!storage.dataVersion || engine.usage !== storage.usage) return undefined;
   const stored = await storage.dataVersion();
@@ -53,12 +121,12 @@ async function readDataVersion(engine: ChangeEngine, scope: DataVersionScope): P
 
 /** Returns the ticket of a token for streams of browsers; undefined for a token that has ended or has too many projects. */
 export function issueTicket(flags: Flags, token: Token): Promise<string | undefined> {
-  return run(flags, { op: 'issueTicket' }, (engine) => issueTokenTicket(engine, token));
+  return run(flags, routerOperations.issueTicket, { input: token });
 }
 
 /** Resolves to the token of a ticket that is valid now; undefined for every other text. */
 export function verifyTicket(flags: Flags, ticket: string): Promise<Token | undefined> {
-  return run(flags, { op: 'verifyTicket' }, (engine) => verifyTokenTicket(engine, ticket));
+  return run(flags, routerOperations.verifyTicket, { input: ticket });
 }
 
 /**
@@ -66,7 +134,7 @@ export function verifyTicket(flags: Flags, ticket: string): Promise<Token | unde
  * the store has, because only new ones are refused.
  */
 export function loadDefinitions(flags: Flags, definitions: Definitions): Promise<ImportResult> {
-  return run(flags, { op: 'importDefinitions' }, (engine) => importDefinitions(engine, definitions, {}, false));
+  return run(flags, routerOperations.loadDefinitions, { input: definitions });
 }
 
 /** What a flag shows beside its document. */
@@ -74,7 +142,7 @@ export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
 
 /** Reads what a flag shows beside its document. */
 export function readBesideFlag(flags: Flags, flag: string): Promise<BesideFlag> {
-  return run(flags, { op: 'getFlag' }, (engine) => readBeside(engine, flag));
+  return run(flags, routerOperations.readBesideFlag, { input: flag });
 }
 
 /**
@@ -82,16 +150,12 @@ export function readBesideFlag(flags: Flags, flag: string): Promise<BesideFlag> 
  * that was committed before the call: a permission check must not parse a large segment.
  */
 export function projectOfSegment(flags: Flags, segment: number): Promise<string | null> {
-  return run(flags, { op: 'getSegment' }, async ({ memory }) => {
-    const status = await memory.refresh();
-    if (status.state === 'stale') throw status.error;
-    return memory.statesOf(referredSegments).get(`${segment}`)?.project ?? null;
-  });
+  return run(flags, routerOperations.projectOfSegment, { input: segment });
 }
 
 /** Like `searchFlags`, for the projects that the caller may read. Calls `canRead` once per project. */
 export function searchReadableFlags(flags: Flags, query: FlagQuery, canRead: CanReadProject): Promise<FlagPage> {
-  return run(flags, { op: 'searchFlags' }, (engine) => searchFlags(engine, query, canRead));
+  return run(flags, routerOperations.searchReadableFlags, { input: { query, canRead } });
 }
 
 /**
@@ -103,9 +167,7 @@ export function exportReadableDefinitions(
   query: ExportQuery,
   canRead: CanReadDefinitions,
 ): Promise<Definitions> {
-  return run(flags, { op: 'exportDefinitions', ref: query }, (engine) =>
-    exportDefinitions(engine, query, { canRead, isReadOnly: true }),
-  );
+  return run(flags, routerOperations.exportReadableDefinitions, { input: { query, canRead } });
 }
 
 /** Like `flags.changeRequests.list`, for the requests that the caller may read. */
@@ -114,9 +176,7 @@ export function listReadableChangeRequests(
   query: ChangeRequestQuery,
   { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadRequest },
 ): Promise<ListPage<ListedChangeRequest>> {
-  return run(flags, { op: 'changeRequests.list', options: page }, async (engine) =>
-    listChangeRequests(engine, { input: engine.validate.changeRequestQuery(query), context: page, canRead }),
-  );
+  return run(flags, routerOperations.listReadableChangeRequests, { input: { query, canRead }, context: page });
 }
 
 /** Like `listRollouts`, for the rollouts that the caller may read. */
@@ -125,14 +185,12 @@ export function listReadableRollouts(
   query: RolloutQuery,
   { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadRollout },
 ): Promise<ListPage<Rollout>> {
-  return run(flags, { op: 'listRollouts', options: page }, async (engine) =>
-    listRollouts(engine, query, { page, canRead }),
-  );
+  return run(flags, routerOperations.listReadableRollouts, { input: { query, canRead }, context: page });
 }
 
 /** Resolves to whether a time is accepted: whether the option `due.run` says who does what is due. */
 export function acceptsTimes(flags: Flags): Promise<boolean> {
-  return run(flags, { op: 'runDue' }, async ({ due }) => due.mode !== false);
+  return run(flags, routerOperations.acceptsTimes, {});
 }
 
 /** A result, with the revision of the document after the change, for an `ETag`. */
@@ -142,13 +200,17 @@ export interface Revised<Result> {
   readonly revision: number | undefined;
 }
 
+function rowOf(op: OperationName): UntypedChange {
+  return operationOf(op) as UntypedChange;
+}
+
 /** Runs an operation like its method of `Flags`, and returns the revision with the result. */
 export async function changeRevised<Name extends OperationName>(
   flags: Flags,
   op: Name,
   given: ChangeArguments<Name>,
 ): Promise<Revised<ResultOf<Name>>> {
-  const committed = await commitChange(flags, op, given);
+  const committed = await commitChange(flags, rowOf(op), given);
   const { kind, id } = committed.prepared.subject;
   // The committed documents are in memory, so this does not read the storage.
   const written = await committed.documents.read({ kind, parentOf: () => null }, id);
@@ -177,7 +239,7 @@ export function changeByFlag<Ref extends FlagRef>(
   op: 'updateFlag' | 'updateStrategy' | 'setVariants',
   { ref, call, inputFor, context }: DerivedChange<Ref>,
 ): Promise<StoredFlag> {
-  return run(flags, { op, members: operationOf(op)?.ref ?? [], ref, options: context }, async (engine) => {
+  return withEngine(flags, rowOf(op), { ref, context }, async (engine) => {
     const committed = await commitPrepared(engine, {
       // The operation has no row that names the members of its reference, so the input contains it.
       call: { op: call.op, input: [ref, call.input] },
@@ -189,17 +251,17 @@ export function changeByFlag<Ref extends FlagRef>(
 }
 
 interface DerivedInput extends Pick<DerivedChange<FlagRef>, 'ref' | 'inputFor'> {
-  readonly op: string;
+  readonly op: OperationName;
 }
 
-function prepareDerived(engine: SharedEngine, { op, ref, inputFor }: DerivedInput): PreparedChange<StoredFlag> {
+function prepareDerived(engine: SharedFlagsEngine, { op, ref, inputFor }: DerivedInput): PreparedChange<StoredFlag> {
   const findStored = async (read: Engine['read']): Promise<StoredFlag> =>
     toDetail(await findFlag(read, ref), { settings: engine.settings, lastSeenAt: null, children: [] });
   return {
     subject: { kind: flagDocuments.kind, id: ref.flag },
     async decide(unit, by) {
       const input = inputFor(await findStored(unit.read));
-      const { decide } = await prepareOperation(engine, { op, ref, input });
+      const { decide } = await prepareChange(engine, rowOf(op), { ref, input });
       await decide(unit, by);
     },
     result: ({ read }) => findStored(read),

@@ -23,7 +23,7 @@ import type {
   VariantName,
 } from './typed-flags/schema.types.js';
 
-/** The result of `createFlags` with a schema: {@link Flags} whose evaluation accepts declared names only. */
+/** The result of `openFlags` with a schema: {@link Flags} whose evaluation accepts declared names only. */
 export interface TypedFlags<Schema extends FlagsSchema, Own extends string = never>
   extends Omit<Flags<Own | StrategyName<Schema>>, keyof TypedEvaluation<Schema> | 'as' | 'evaluator'>,
     TypedEvaluation<Schema> {

@@ -13,7 +13,6 @@ export type {
   NeededApproval,
   SegmentUseRequest,
 } from './changesets/change-set.types.js';
-export type { ChangeOperationName } from './changesets/operations.js';
 export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './consumers/consumer.types.js';
 export type {
   DefinedEnvironment,
@@ -52,7 +51,12 @@ export type {
 } from './features/change-requests/change-request.types.js';
 export type { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
 export type { ApprovalPolicy, EnvironmentApproval, KnownApprovalPolicy } from './features/change-requests/policy.js';
+export type { ChangeOperationName } from './features/change-requests/vocabulary.js';
+export type { Consumers } from './features/consumers/consumers.js';
+export type { FlagDefinitions } from './features/definitions/definitions.js';
 export type { PreviewQuery } from './features/environments/plan.types.js';
+export type { Events } from './features/events/events.js';
+export type { History } from './features/history/history.js';
 export type {
   AdvanceOptions,
   GuardAnswer,
@@ -64,6 +68,10 @@ export type {
   StopOptions,
 } from './features/rollouts/rollout.types.js';
 export type { Rollouts } from './features/rollouts/rollouts.js';
+export type { Segments } from './features/segments/segments.js';
+export type { Tokens } from './features/tokens/tokens.js';
+export type { Applications } from './features/usage/applications.js';
+export type { Usage } from './features/usage/usage.js';
 export type { ArchivedFlag, EnvironmentSummary, FlagMembers, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
 export type {

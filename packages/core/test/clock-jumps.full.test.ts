@@ -1,4 +1,4 @@
-import { createFlags, type Flags } from '../src/index.js';
+import { type Flags, openFlags } from '../src/index.js';
 import { memoryUsage } from '../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../src/storage/port.js';
 import { usageOf } from '../src/storage/usage/port.js';
@@ -32,7 +32,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
 
   function start(): Promise<Flags> {
     const options = { usage: { interval: 0 }, now: clock.now, pollInterval: 0 };
-    return createFlags({ storage: { ...storage, usage: pruning.usage }, ...options });
+    return openFlags({ storage: { ...storage, usage: pruning.usage }, ...options });
   }
 
   async function report(flag = 'checkout'): Promise<void> {
@@ -49,7 +49,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
       clock.advance(jump);
       await flags.createFlag(DEFAULT, { name: names[index] ?? '' });
     }
-    const { items: events } = await flags.listEvents({ type: 'flag-created' });
+    const { items: events } = await flags.events.list({ type: 'flag-created' });
     expect(events.map(({ flag }) => flag)).toEqual(names.toReversed());
     while (heard.length < names.length) await new Promise(setImmediate);
     expect(heard).toEqual(names);
@@ -72,7 +72,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   });
 
   it('makes tokens expire by the current clock, and not permanently', async () => {
-    await flags.createToken({
+    await flags.tokens.create({
       name: 'short',
       kind: 'admin',
       secret: 'a-secret-of-at-least-32-printable-characters',
@@ -102,7 +102,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     await report('other');
     clock.advance(-YEAR);
     await report();
-    const { lastHour, lastMinute } = await flags.countEvaluations();
+    const { lastHour, lastMinute } = await flags.usage.count();
     expect([...lastHour]).toEqual([['checkout', { yes: 1, no: 0 }]]);
     expect([...lastMinute]).toEqual([['checkout', { yes: 1, no: 0 }]]);
   });
@@ -111,7 +111,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     clock.advance(30 * SECOND);
     await report();
     clock.advance(-30 * SECOND);
-    expect((await flags.countEvaluations()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
+    expect((await flags.usage.count()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
   });
 
   it('does not postpone the pruning of usage when it moves back', async () => {

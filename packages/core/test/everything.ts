@@ -10,15 +10,15 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     archived: await Promise.all(
       (await flags.listArchivedFlags()).items.map(({ project, name }) => flags.getFlag({ project, flag: name })),
     ),
-    segments: (await flags.listSegments()).items,
-    tokens: (await flags.listTokens()).items,
-    events: await flags.listEvents({ limit: 1000 }),
-    counts: await flags.countEvaluations(),
-    usage: (await flags.listSeenFlags()).items,
+    segments: (await flags.segments.list()).items,
+    tokens: (await flags.tokens.list()).items,
+    events: await flags.events.list({ limit: 1000 }),
+    counts: await flags.usage.count(),
+    usage: (await flags.usage.listSeenFlags()).items,
     changeRequests: (await flags.changeRequests.list()).items,
     approvalPolicy: await flags.approvalPolicy.get(),
     rollouts: (await flags.rollouts.list()).items,
-    applications: (await flags.listApplications()).items,
+    applications: (await flags.applications.list()).items,
   };
 }
 

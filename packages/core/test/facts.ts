@@ -2,9 +2,9 @@ import type { EventType, Flags, FlagsEvent } from '../src/index.js';
 
 /** The events that an action appends, in the order of the log. */
 export async function eventsOf(flags: Flags, action: () => Promise<unknown>): Promise<readonly FlagsEvent[]> {
-  const { total: before } = await flags.listEvents({ limit: 0 });
+  const { total: before } = await flags.events.list({ limit: 0 });
   await action();
-  const { items: events, total } = await flags.listEvents({ limit: 1000 });
+  const { items: events, total } = await flags.events.list({ limit: 1000 });
   return events.slice(0, total - before).reverse();
 }
 

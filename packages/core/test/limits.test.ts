@@ -3,9 +3,9 @@ import { documentTooLarge } from '../src/changesets/refusals.js';
 import { REGISTRY } from '../src/features.js';
 import {
   type Constraint,
-  createFlags,
   type Flags,
   memoryStorage,
+  openFlags,
   type SegmentChanges,
   type StrategyInput,
 } from '../src/index.js';
@@ -43,7 +43,7 @@ describe('the size of a document', () => {
           () => flags.updateStrategy(strategy, large),
           () => flags.setVariants(CHECKOUT, [{ name: 'a', payload }]),
           () => flags.updateFlag(CHECKOUT, { description: '\u0001'.repeat(9000) }),
-          () => flags.createSegment({ name: 'large', constraints: constraintsOf(1.1 * MIB) }),
+          () => flags.segments.create({ name: 'large', constraints: constraintsOf(1.1 * MIB) }),
         ];
         for (const attempt of attempts) {
           const { message } = await expectRefusal(flags, 'document_too_large', attempt);
@@ -156,9 +156,9 @@ describe('unknown members', () => {
     it('ignores unknown members of a segment, however deep they are', async () => {
       const flags = await start();
       const constraints: SegmentChanges['constraints'] = [{ contextName: 'userId', operator: 'IN', values: ['7'] }];
-      const created = await flags.createSegment({ name: 'beta', constraints: [], ...unknown });
+      const created = await flags.segments.create({ name: 'beta', constraints: [], ...unknown });
       expect(created).not.toHaveProperty('unknown');
-      const updated = await flags.updateSegment({ segment: created.id }, { constraints, ...unknown });
+      const updated = await flags.segments.update({ segment: created.id }, { constraints, ...unknown });
       expect(updated).toMatchObject({ name: 'beta', constraints });
     });
 
@@ -180,7 +180,7 @@ describe('unknown members', () => {
       });
 
     async function withCheckout(): Promise<Flags> {
-      const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
+      const flags = await openFlags({ storage: memoryStorage(), ...SILENT });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       return flags;
     }
@@ -208,15 +208,15 @@ describe('unknown members', () => {
       const flags = await withCheckout();
       const few = (count: number) => Array.from({ length: count }, (_, n) => matching(`^${n}$`));
       await flags.addStrategy(DEVELOPMENT, { name: 'default', constraints: few(8) });
-      const { id } = await flags.createSegment({ name: 'a', constraints: few(10) });
+      const { id } = await flags.segments.create({ name: 'a', constraints: few(10) });
       const { id: strategy } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [id] });
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [id], constraints: few(2) });
       const attempts = [
         () => flags.addStrategy(PRODUCTION, { name: 'default', constraints: few(1) }),
         () =>
           flags.updateStrategy({ ...PRODUCTION, strategy }, { name: 'default', constraints: few(1), segments: [id] }),
-        () => flags.updateSegment({ segment: id }, { constraints: few(11) }),
-        () => flags.createSegment({ name: 'b', constraints: few(21) }),
+        () => flags.segments.update({ segment: id }, { constraints: few(11) }),
+        () => flags.segments.create({ name: 'b', constraints: few(21) }),
       ];
       for (const attempt of attempts) {
         const { message } = await expectRefusal(flags, 'invalid_input', attempt);
@@ -236,7 +236,7 @@ describe('unknown members', () => {
       const stalls: number[] = [];
       for (let round = 0; round < 3; round++) {
         const turns = watchTurns();
-        const { code, details } = await refusalOf(flags.importDefinitions(document, { dryRun: true }));
+        const { code, details } = await refusalOf(flags.definitions.import(document, { dryRun: true }));
         stalls.push(turns.stop());
         expect([code, details.map(({ path }) => path)]).toEqual(['invalid_input', ['/flags/0']]);
       }
@@ -266,7 +266,7 @@ describe('unknown members', () => {
       const flags = await withCheckout();
       const constraints = [matching(pattern)];
       await flags.addStrategy(PRODUCTION, { name: 'default', constraints });
-      await flags.createSegment({ name: 'a', constraints });
+      await flags.segments.create({ name: 'a', constraints });
     });
 
     it('lists the first ten invalid patterns', async () => {

@@ -1,5 +1,5 @@
 import { extent } from '../../../test/extent.js';
-import { createFlags, type Flags, type FlagsOptions } from '../src/index.js';
+import { type Flags, type FlagsOptions, openFlags } from '../src/index.js';
 import { memoryUsage } from '../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../src/storage/port.js';
 import { usageOf } from '../src/storage/usage/port.js';
@@ -31,7 +31,7 @@ export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>
     }
 
     async function startOn(storage: FlagsStorage, options: Parameters<Start>[0] = {}): Promise<Flags<string>> {
-      const flags = await createFlags({ ...options, storage });
+      const flags = await openFlags({ ...options, storage });
       running.push(flags);
       return flags;
     }

@@ -1,32 +1,21 @@
 import type { EvaluationOperations } from '../src/evaluation/evaluation.types.js';
 import type { Change, Definitions, Flags, StrategyRef } from '../src/index.js';
-import type { ApprovalPolicies, ChangeRequests, Rollouts } from '../src/types.js';
+import type { MethodName } from './method-names.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
 
-/** The namespaces of flags. */
-interface Namespaces {
-  readonly changeRequests: ChangeRequests;
-  readonly approvalPolicy: ApprovalPolicies;
-  readonly rollouts: Rollouts;
-}
-
-type NameIn<Namespace extends keyof Namespaces> = `${Namespace}.${keyof Namespaces[Namespace] & string}`;
-/** Every method, those of a namespace as `changeRequests.create`. */
-type MethodName =
-  | Exclude<keyof Flags & string, OwnTests | keyof Namespaces>
-  | { readonly [Namespace in keyof Namespaces]: NameIn<Namespace> }[keyof Namespaces];
+/** Every method has a row, but those with tests of their own. */
+type Tested = Exclude<MethodName, OwnTests>;
 
 type OwnTests =
   | keyof EvaluationOperations
   | 'subscribe'
   | 'consume'
-  | 'asOf'
+  | 'history.asOf'
   | 'dataVersion'
   | 'settings'
   | 'as'
-  | 'rollouts'
   | 'closing'
   | 'close';
 
@@ -69,8 +58,8 @@ const DEFINITIONS: Definitions = {
 
 /** A state in which every operation has an effect. */
 export async function furnish(flags: Flags): Promise<void> {
-  await flags.createSegment({ name: 'beta', constraints: [] });
-  await flags.createSegment({ name: 'unused', constraints: [] });
+  await flags.segments.create({ name: 'beta', constraints: [] });
+  await flags.segments.create({ name: 'unused', constraints: [] });
   for (const name of ['checkout', 'parent', 'child']) await flags.createFlag(DEFAULT, { name });
   await flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1] });
   await flags.addStrategy(PRODUCTION, { name: 'default' });
@@ -81,8 +70,8 @@ export async function furnish(flags: Flags): Promise<void> {
   await flags.createFlag(SHOP, { name: 'old' });
   await flags.addStrategy({ ...OLD, environment: 'production' }, { name: 'default', segments: [1] });
   await flags.archiveFlag(OLD);
-  await flags.createToken({ name: 'known', kind: 'admin', secret: 'secret-of-at-least-32-printable-characters' });
-  await flags.createToken({
+  await flags.tokens.create({ name: 'known', kind: 'admin', secret: 'secret-of-at-least-32-printable-characters' });
+  await flags.tokens.create({
     name: 'shop',
     kind: 'client',
     environment: 'production',
@@ -112,7 +101,7 @@ async function rolling(flags: Flags): Promise<StrategyRef> {
 
 /** An hour after the newest event: the clock of the engine may be another one than that of this process. */
 async function later(flags: Flags): Promise<string> {
-  const { items } = await flags.listEvents({ limit: 1 });
+  const { items } = await flags.events.list({ limit: 1 });
   return new Date(Date.parse(items[0]?.at ?? '') + 3_600_000).toISOString();
 }
 
@@ -120,7 +109,7 @@ async function later(flags: Flags): Promise<string> {
  * Every operation that reads or changes stored data; rollouts are listed from memory. A new operation does not compile until
  * it is listed.
  */
-export const OPERATIONS: Readonly<Record<Exclude<MethodName, 'rollouts.list'>, Attempt | readonly Attempt[]>> = {
+export const OPERATIONS: Readonly<Record<Exclude<Tested, 'rollouts.list'>, Attempt | readonly Attempt[]>> = {
   createProject: (flags) => flags.createProject({ id: 'new', name: 'New' }),
   updateProject: (flags) => flags.updateProject(DEFAULT, { name: 'Changed' }),
   deleteProject: (flags) => flags.deleteProject(SHOP),
@@ -172,16 +161,16 @@ export const OPERATIONS: Readonly<Record<Exclude<MethodName, 'rollouts.list'>, A
   changeMemberRole: (flags) => flags.changeMemberRole(DEFAULT, { userId: 1, roleId: 4 }),
   removeMember: (flags) => flags.removeMember(DEFAULT, { userId: 1, roleId: 5 }),
   listMembers: (flags) => flags.listMembers(DEFAULT),
-  createSegment: (flags) => flags.createSegment({ name: 'new', constraints: [] }),
-  updateSegment: (flags) => flags.updateSegment(USED, { name: 'renamed', description: 'changed' }),
-  deleteSegment: (flags) => flags.deleteSegment(UNUSED),
-  getSegment: (flags) => flags.getSegment(USED),
-  listSegments: [
-    (flags) => flags.listSegments(),
-    (flags) => flags.listSegments({ strategy: 'id-1' }),
-    (flags) => flags.listSegments({}, { limit: 1 }),
+  'segments.create': (flags) => flags.segments.create({ name: 'new', constraints: [] }),
+  'segments.update': (flags) => flags.segments.update(USED, { name: 'renamed', description: 'changed' }),
+  'segments.delete': (flags) => flags.segments.delete(UNUSED),
+  'segments.get': (flags) => flags.segments.get(USED),
+  'segments.list': [
+    (flags) => flags.segments.list(),
+    (flags) => flags.segments.list({ strategy: 'id-1' }),
+    (flags) => flags.segments.list({}, { limit: 1 }),
   ],
-  listSegmentUses: (flags) => flags.listSegmentUses(USED),
+  'segments.listUses': (flags) => flags.segments.listUses(USED),
   addDependency: (flags) => flags.addDependency(CHECKOUT, { flag: 'parent' }),
   removeDependency: (flags) => flags.removeDependency(CHILD, { flag: 'parent' }),
   removeDependencies: (flags) => flags.removeDependencies(CHILD),
@@ -189,10 +178,10 @@ export const OPERATIONS: Readonly<Record<Exclude<MethodName, 'rollouts.list'>, A
     (flags) => flags.listPossibleParents(CHECKOUT),
     (flags) => flags.listPossibleParents(CHECKOUT, { limit: 1 }),
   ],
-  createToken: [
-    (flags) => flags.createToken({ name: 'new', kind: 'admin', secret: 'new-of-at-least-32-printable-characters' }),
+  'tokens.create': [
+    (flags) => flags.tokens.create({ name: 'new', kind: 'admin', secret: 'new-of-at-least-32-printable-characters' }),
     (flags) =>
-      flags.createToken({
+      flags.tokens.create({
         name: 'n',
         kind: 'client',
         project: 'shop',
@@ -200,31 +189,32 @@ export const OPERATIONS: Readonly<Record<Exclude<MethodName, 'rollouts.list'>, A
         secret: 'n-of-at-least-32-printable-characters',
       }),
   ],
-  listTokens: [(flags) => flags.listTokens(), (flags) => flags.listTokens({ limit: 1 })],
-  updateToken: (flags) =>
-    flags.updateToken({ token: 'secret-of-at-least-32-printable-characters' }, { expiresAt: '2099-01-01T00:00:00Z' }),
-  rotateToken: async (flags) => flags.rotateToken({ token: (await flags.listTokens()).items[0]?.id ?? 'unknown' }),
-  deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
+  'tokens.list': [(flags) => flags.tokens.list(), (flags) => flags.tokens.list({ limit: 1 })],
+  'tokens.update': (flags) =>
+    flags.tokens.update({ token: 'secret-of-at-least-32-printable-characters' }, { expiresAt: '2099-01-01T00:00:00Z' }),
+  'tokens.rotate': async (flags) =>
+    flags.tokens.rotate({ token: (await flags.tokens.list()).items[0]?.id ?? 'unknown' }),
+  'tokens.delete': (flags) => flags.tokens.delete({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   verifyTokens: (flags) => flags.verifyTokens(['secret-of-at-least-32-printable-characters']),
-  listEvents: (flags) => flags.listEvents(),
-  listNextEvents: [(flags) => flags.listNextEvents(), (flags) => flags.listNextEvents({ after: null })],
-  listHistory: [
-    (flags) => flags.listHistory({}, { limit: 2 }),
-    (flags) => flags.listHistory(CHECKOUT),
-    async (flags) => (await flags.listHistory({})).next,
+  'events.list': (flags) => flags.events.list(),
+  'events.listNext': [(flags) => flags.events.listNext(), (flags) => flags.events.listNext({ after: null })],
+  'history.list': [
+    (flags) => flags.history.list({}, { limit: 2 }),
+    (flags) => flags.history.list(CHECKOUT),
+    async (flags) => (await flags.history.list({})).next,
   ],
-  getChangeSet: async (flags) => flags.getChangeSet({ changeSet: await newestSet(flags) }),
-  listChangeSetProjects: async (flags) => flags.listChangeSetProjects({ changeSet: await newestSet(flags) }),
-  exportDefinitions: (flags) => flags.exportDefinitions(),
-  importDefinitions: [
-    (flags) => flags.importDefinitions(DEFINITIONS, { dryRun: true, prune: true }),
-    (flags) => flags.importDefinitions(DEFINITIONS, { prune: true, reason: 'Release' }),
+  'history.get': async (flags) => flags.history.get({ changeSet: await newestSet(flags) }),
+  'history.listProjects': async (flags) => flags.history.listProjects({ changeSet: await newestSet(flags) }),
+  'definitions.export': (flags) => flags.definitions.export(),
+  'definitions.import': [
+    (flags) => flags.definitions.import(DEFINITIONS, { dryRun: true, prune: true }),
+    (flags) => flags.definitions.import(DEFINITIONS, { prune: true, reason: 'Release' }),
   ],
-  undoChangeSet: async (flags) => flags.undoChangeSet({ changeSet: await newestSet(flags) }),
-  planUndo: async (flags) => flags.planUndo({ changeSet: await newestSet(flags) }),
-  previewUndo: async (flags) =>
-    flags.previewUndo({ changeSet: await newestSet(flags) }, { environment: 'production', contexts: [{}] }),
+  'history.undo': async (flags) => flags.history.undo({ changeSet: await newestSet(flags) }),
+  'history.planUndo': async (flags) => flags.history.planUndo({ changeSet: await newestSet(flags) }),
+  'history.previewUndo': async (flags) =>
+    flags.history.previewUndo({ changeSet: await newestSet(flags) }, { environment: 'production', contexts: [{}] }),
   registerApplication: (flags) => flags.registerApplication({ application: 'new', strategies: [] }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),
   reportMetricsInBulk: (flags) =>
@@ -232,18 +222,18 @@ export const OPERATIONS: Readonly<Record<Exclude<MethodName, 'rollouts.list'>, A
       registrations: [{ application: 'new', strategies: [] }],
       reports: [report(5), { ...report(2), application: 'new' }],
     }),
-  listSeenFlags: [(flags) => flags.listSeenFlags(), (flags) => flags.listSeenFlags({ limit: 1 })],
-  countEvaluations: (flags) => flags.countEvaluations(),
-  listUsage: [(flags) => flags.listUsage({ flag: 'checkout' }), (flags) => flags.listUsage({}, { limit: 1 })],
-  listApplications: [(flags) => flags.listApplications(), (flags) => flags.listApplications({}, { limit: 1 })],
-  getApplication: (flags) => flags.getApplication({ application: 'web' }),
-  listApplicationsByFlag: [
-    (flags) => flags.listApplicationsByFlag(),
-    (flags) => flags.listApplicationsByFlag({ limit: 1 }),
+  'usage.listSeenFlags': [(flags) => flags.usage.listSeenFlags(), (flags) => flags.usage.listSeenFlags({ limit: 1 })],
+  'usage.count': (flags) => flags.usage.count(),
+  'usage.list': [(flags) => flags.usage.list({ flag: 'checkout' }), (flags) => flags.usage.list({}, { limit: 1 })],
+  'applications.list': [(flags) => flags.applications.list(), (flags) => flags.applications.list({}, { limit: 1 })],
+  'applications.get': (flags) => flags.applications.get({ application: 'web' }),
+  'applications.listByFlag': [
+    (flags) => flags.applications.listByFlag(),
+    (flags) => flags.applications.listByFlag({ limit: 1 }),
   ],
-  deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
-  listConsumers: [(flags) => flags.listConsumers(), (flags) => flags.listConsumers({ limit: 1 })],
-  resetConsumer: (flags) => flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' }),
+  'applications.delete': (flags) => flags.applications.delete({ application: 'web' }),
+  'consumers.list': [(flags) => flags.consumers.list(), (flags) => flags.consumers.list({ limit: 1 })],
+  'consumers.reset': (flags) => flags.consumers.reset({ consumer: 'audit' }, { from: 'beginning' }),
   'changeRequests.create': [
     (flags) => flags.changeRequests.create(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a06' }),
     async (flags) =>
@@ -280,7 +270,7 @@ export const OPERATIONS: Readonly<Record<Exclude<MethodName, 'rollouts.list'>, A
   runDue: (flags) => flags.runDue(),
   'approvalPolicy.set': (flags) => flags.approvalPolicy.set({ environments: { staging: { required: 1 } } }),
   'approvalPolicy.get': (flags) => flags.approvalPolicy.get(),
-  deleteConsumer: (flags) => flags.deleteConsumer({ consumer: 'audit' }),
+  'consumers.delete': (flags) => flags.consumers.delete({ consumer: 'audit' }),
 };
 
 /** Evaluation uses memory only, whatever happens to the storage. */
@@ -306,6 +296,6 @@ function report(yes: number) {
 }
 
 async function newestSet(flags: Flags): Promise<string> {
-  const { items } = await flags.listHistory(CHECKOUT, { limit: 1 });
+  const { items } = await flags.history.list(CHECKOUT, { limit: 1 });
   return `${items[0]?.id}`;
 }

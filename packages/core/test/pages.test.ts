@@ -122,9 +122,9 @@ onEveryStorage((start) => {
         () => flags.listFlags(DEFAULT, wrong),
         () => flags.listArchivedFlags({}, wrong),
         () => flags.listProjects(wrong),
-        () => flags.listSegments({}, wrong),
-        () => flags.listTokens(wrong),
-        () => flags.listApplications({}, wrong),
+        () => flags.segments.list({}, wrong),
+        () => flags.tokens.list(wrong),
+        () => flags.applications.list({}, wrong),
         () => flags.listPossibleParents({ ...DEFAULT, flag: 'a' }, wrong),
       ]) {
         const { details } = await expectRefusal(flags, 'invalid_input', attempt);
@@ -142,7 +142,7 @@ onEveryStorage((start) => {
       // Together larger than a page.
       const constraints = [{ contextName: 'x', operator: 'IN', values: many(2, 'v'.padEnd(9_900, 'v')) } as const];
       await flags.apply(names.slice(0, 99).map((name) => ({ op: 'createSegment', input: { name, constraints } })));
-      const segments = (await flags.listSegments()).items.map(({ id }) => id);
+      const segments = (await flags.segments.list()).items.map(({ id }) => id);
       const { id: strategy } = await flags.addStrategy({ ...ref, flag: 'name-100' }, { name: 'default', segments });
       const at = new Date().toISOString();
       const counts = Object.fromEntries(names.map((name) => [name, { yes: 1, no: 0 }]));
@@ -159,19 +159,19 @@ onEveryStorage((start) => {
           { application: 'name-100', start: at, stop: at, counts },
         ],
       });
-      for (const name of names.slice(0, 110)) await flags.createToken({ name, kind: 'admin' });
+      for (const name of names.slice(0, 110)) await flags.tokens.create({ name, kind: 'admin' });
       const lists: readonly ((page?: PageQuery) => Promise<ListPage<unknown>>)[] = [
         (page) => flags.listFlags(DEFAULT, page),
         (page) => flags.searchFlags(page),
         (page) => flags.listPossibleParents({ ...DEFAULT, flag: 'name-100' }, page),
         (page) => flags.listProjects(page),
-        (page) => flags.listSegments({}, page),
-        (page) => flags.listSegments({ strategy }, page),
-        (page) => flags.listTokens(page),
-        (page) => flags.listApplications({}, page),
-        (page) => flags.listApplicationsByFlag(page),
-        (page) => flags.listSeenFlags(page),
-        (page) => flags.listUsage({}, page),
+        (page) => flags.segments.list({}, page),
+        (page) => flags.segments.list({ strategy }, page),
+        (page) => flags.tokens.list(page),
+        (page) => flags.applications.list({}, page),
+        (page) => flags.applications.listByFlag(page),
+        (page) => flags.usage.listSeenFlags(page),
+        (page) => flags.usage.list({}, page),
       ];
       for (const list of lists) {
         const { items: whole, next: end } = await list();
@@ -201,32 +201,32 @@ onEveryStorage((start) => {
 
     it('sorts segments by their ids as numbers', async () => {
       const flags = await start();
-      for (let n = 1; n <= 11; n++) await flags.createSegment({ name: `segment ${n}`, constraints: [] });
-      expect(await readAll((page) => flags.listSegments({}, page), 2)).toEqual((await flags.listSegments()).items);
-      await flags.deleteSegment({ segment: 9 });
-      const ids = (await flags.listSegments({}, { after: '9' })).items.map(({ id }) => id);
+      for (let n = 1; n <= 11; n++) await flags.segments.create({ name: `segment ${n}`, constraints: [] });
+      expect(await readAll((page) => flags.segments.list({}, page), 2)).toEqual((await flags.segments.list()).items);
+      await flags.segments.delete({ segment: 9 });
+      const ids = (await flags.segments.list({}, { after: '9' })).items.map(({ id }) => id);
       expect(ids).toEqual([10, 11]);
-      const { details } = await expectRefusal(flags, 'invalid_input', () => flags.listSegments({}, { after: 'nine' }));
+      const { details } = await expectRefusal(flags, 'invalid_input', () => flags.segments.list({}, { after: 'nine' }));
       expect(details).toEqual([{ message: 'must be the id of a segment', path: '/after' }]);
     });
 
     it('sorts tokens from the oldest to the newest, also those of one moment', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
-      for (const name of ['1', '2', '3']) await flags.createToken({ name, kind: 'admin' });
+      for (const name of ['1', '2', '3']) await flags.tokens.create({ name, kind: 'admin' });
       clock.advance(1000);
-      for (const name of ['4', '5']) await flags.createToken({ name, kind: 'admin' });
-      const { items: whole } = await flags.listTokens();
+      for (const name of ['4', '5']) await flags.tokens.create({ name, kind: 'admin' });
+      const { items: whole } = await flags.tokens.list();
       expect(
         whole
           .map(({ name }) => name)
           .slice(3)
           .toSorted(),
       ).toEqual(['4', '5']);
-      for (const limit of [1, 2, 5]) expect(await readAll((page) => flags.listTokens(page), limit)).toEqual(whole);
-      const { items, next } = await flags.listTokens({ limit: 2 });
-      await flags.deleteToken({ token: items[1]?.id ?? '' });
-      expect((await flags.listTokens({ after: next })).items).toEqual(whole.slice(2));
+      for (const limit of [1, 2, 5]) expect(await readAll((page) => flags.tokens.list(page), limit)).toEqual(whole);
+      const { items, next } = await flags.tokens.list({ limit: 2 });
+      await flags.tokens.delete({ token: items[1]?.id ?? '' });
+      expect((await flags.tokens.list({ after: next })).items).toEqual(whole.slice(2));
     });
 
     it('lists applications with the requested strategies only', async () => {
@@ -238,12 +238,12 @@ onEveryStorage((start) => {
       ] as const) {
         await flags.registerApplication({ application, strategies });
       }
-      expect(await readAll((page) => flags.listApplications({}, page), 2)).toEqual(
-        (await flags.listApplications()).items,
+      expect(await readAll((page) => flags.applications.list({}, page), 2)).toEqual(
+        (await flags.applications.list()).items,
       );
       const filter = { strategies: ['own'] };
-      const own = await readAll((query) => flags.listApplications(filter, query), 1);
-      expect(own).toEqual((await flags.listApplications(filter)).items);
+      const own = await readAll((query) => flags.applications.list(filter, query), 1);
+      expect(own).toEqual((await flags.applications.list(filter)).items);
       expect(own).toHaveLength(2);
     });
 

@@ -55,9 +55,9 @@ export interface FlagsRouter extends RequestHandler {
  * @param flags The flags to serve, or a follower, which has no admin API. You close them; the router does not.
  * @param options `auth` is required; every other option has a default.
  * @returns The router, with a `close` method for its streams.
- * @throws TypeError when `flags` is not the resolved value of `createFlags`, or when an option is invalid
+ * @throws TypeError when `flags` is not the resolved value of `openFlags`, or when an option is invalid
  * @example
- * const flags = await createFlags({ storage: sqliteStorage('flags.db') });
+ * const flags = await openFlags({ storage: sqliteStorage('flags.db') });
  * const app = express();
  * app.use(createFlagsRouter(flags, { auth: 'token' }));
  */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import request from 'supertest';
 import '../src/request.js';
 import { EXPRESS_VERSIONS } from '../../http/test/express-versions.js';
@@ -84,7 +84,7 @@ describe('the middleware', () => {
 
 describe('versions of Express', () => {
   it('are not loaded by the router, nor are their parsers', async () => {
-    const flags = await createFlags({ storage: memoryStorage() });
+    const flags = await openFlags({ storage: memoryStorage() });
     for (const name of ['express', 'body-parser', 'router']) {
       jest.doMock(
         name,

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 it('starts from the file while the server is away, and follows it when it comes back', async () => {
-  const { id } = await root.flags.createSegment({
+  const { id } = await root.flags.segments.create({
     name: 'beta',
     constraints: [{ contextName: 'userId', operator: 'IN', values: ['7'] }],
   });
@@ -85,12 +85,12 @@ it('prefers the server, also to a newer file, and rejects when the server refuse
   const follower = await follow(root, { cache }, { times });
   expect(follower.isEnabled('checkout')).toBe(false);
   await follower.close();
-  await root.flags.deleteToken({ token: root.token });
+  await root.flags.tokens.delete({ token: root.token });
   await expect(follow(root, { cache }, { times })).rejects.toMatchObject({ code: 'unauthenticated' });
 });
 
 it('writes the file after changes, for its owner only, and without secrets', async () => {
-  const { secret } = await root.flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+  const { secret } = await root.flags.tokens.create({ name: 'web', kind: 'client', environment: 'production' });
   const follower = await follow(root, { cache });
   expect(await follower.verifyToken(secret)).toBeDefined();
   await until(async () => (await readFile(cache, 'utf8').catch(() => '')).includes('client-'));

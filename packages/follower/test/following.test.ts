@@ -1,4 +1,4 @@
-import { createFlags, defineFlags, isFlagsError, memoryStorage } from '@flags/core';
+import { defineFlags, isFlagsError, memoryStorage, openFlags } from '@flags/core';
 import { extent } from '../../../test/extent.js';
 import { until } from '../../../test/until.js';
 import { MEMORY, STORAGES, type StorageKind } from '../../core/test/storage-kinds.js';
@@ -80,7 +80,7 @@ describe.each(STORAGES)('following by the stream of a root on $name', (kind) => 
   });
 
   it('changes segments with the flags that use them', async () => {
-    const { id } = await root.flags.createSegment({
+    const { id } = await root.flags.segments.create({
       name: 'beta',
       constraints: [{ contextName: 'userId', operator: 'IN', values: ['7'] }],
     });
@@ -90,7 +90,7 @@ describe.each(STORAGES)('following by the stream of a root on $name', (kind) => 
     const follower = await follow(root);
     expect(follower.isEnabled('checkout', { userId: '7' })).toBe(true);
     expect(follower.isEnabled('checkout', { userId: '8' })).toBe(false);
-    await root.flags.updateSegment(
+    await root.flags.segments.update(
       { segment: id },
       { constraints: [{ contextName: 'userId', operator: 'IN', values: ['8'] }] },
     );
@@ -153,9 +153,9 @@ describe.each(STORAGES)('following by the stream of a root on $name', (kind) => 
     await createOn(root.flags, 'checkout');
     const follower = await follow(root);
     await root.stop();
-    const restored = await createFlags({ storage: memoryStorage() });
+    const restored = await openFlags({ storage: memoryStorage() });
     // The token of a restored backup has the same secret.
-    await restored.createToken({ name: 'follower', kind: 'client', environment: 'production', secret: root.token });
+    await restored.tokens.create({ name: 'follower', kind: 'client', environment: 'production', secret: root.token });
     await createOn(restored, 'older');
     const again = await serve(restored, root.port);
     await untilEnabled(follower, 'older');
@@ -169,8 +169,8 @@ describe('the start', () => {
   rootOn(MEMORY);
 
   it('refuses what cannot become better by waiting', async () => {
-    const admin = await root.flags.createToken({ name: 'admin', kind: 'admin' });
-    const frontend = await root.flags.createToken({ name: 'page', kind: 'frontend' });
+    const admin = await root.flags.tokens.create({ name: 'admin', kind: 'admin' });
+    const frontend = await root.flags.tokens.create({ name: 'page', kind: 'frontend' });
     const from = (token: string) => codeOf(follow({ url: root.url, token }));
     expect(await from('unknown:production.0123456789')).toBe('unauthenticated');
     expect(await from(admin.secret)).toBe('forbidden');

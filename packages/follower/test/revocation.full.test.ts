@@ -26,7 +26,7 @@ async function followAndServe(url: string, token: string): Promise<Listening & {
 }
 
 async function newToken(name: string): Promise<string> {
-  return (await root.flags.createToken({ name, kind: 'client', environment: 'production' })).secret;
+  return (await root.flags.tokens.create({ name, kind: 'client', environment: 'production' })).secret;
 }
 
 async function isAdmitted({ url }: Listening, secret: string): Promise<boolean> {
@@ -61,7 +61,7 @@ it('a token that is deleted at the root is refused within 20 s, and within 25 s 
     await setTimeout(Math.random() * 15_000);
     const secret = await newToken(`caller ${round}`);
     const streams = [await use(first, secret), await use(second, secret)] as const;
-    await root.flags.deleteToken({ token: secret });
+    await root.flags.tokens.delete({ token: secret });
     const seconds = await Promise.all([
       secondsUntilRefused(first, secret, streams[0]),
       secondsUntilRefused(second, secret, streams[1]),
@@ -78,7 +78,7 @@ it('a token that was deleted while the follower was cut off is refused within 20
   const stream = await use(server, secret);
   await reached.stop();
   await until(() => !server.follower.status().connected);
-  await root.flags.deleteToken({ token: secret });
+  await root.flags.tokens.delete({ token: secret });
   // Longer than the time of a check, which fails.
   await setTimeout(20_000);
   expect(await isAdmitted(server, secret)).toBe(true);
@@ -94,7 +94,7 @@ it("a follower whose own token is deleted serves nobody after 20 s, and the foll
   const server = await followAndServe(root.url, token);
   const secret = await newToken('caller');
   const stream = await use(server, secret);
-  await root.flags.deleteToken({ token });
+  await root.flags.tokens.delete({ token });
   expect(await secondsUntilRefused(server, secret, stream)).toBeLessThan(20);
   expect(server.follower.isEnabled('checkout')).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, type FlagsOptions } from '@flags/core';
+import { type Flags, type FlagsOptions, openFlags } from '@flags/core';
 import express from 'express';
 import { KEEP_IDLE } from '../../../test/idle-connections.js';
 import { until } from '../../../test/until.js';
@@ -79,8 +79,8 @@ export interface Root extends Listening {
 
 export async function startRoot(options: Partial<FlagsOptions> = {}, { open } = MEMORY): Promise<Root> {
   const { storage, dispose } = await open();
-  const flags = await createFlags({ storage, ...options });
-  const { secret: token } = await flags.createToken({ name: 'follower', kind: 'client', environment: 'production' });
+  const flags = await openFlags({ storage, ...options });
+  const { secret: token } = await flags.tokens.create({ name: 'follower', kind: 'client', environment: 'production' });
   const server = await serve(flags);
   return {
     ...server,

@@ -21,8 +21,8 @@ let frontend: string;
 beforeEach(async () => {
   root = await startRoot();
   await createOn(root.flags, 'checkout');
-  client = (await root.flags.createToken({ name: 'web', kind: 'client', environment: 'production' })).secret;
-  frontend = (await root.flags.createToken({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
+  client = (await root.flags.tokens.create({ name: 'web', kind: 'client', environment: 'production' })).secret;
+  frontend = (await root.flags.tokens.create({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
   follower = await follow(root);
   served = await serve(follower);
 });

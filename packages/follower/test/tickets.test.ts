@@ -20,7 +20,7 @@ afterEach(async () => {
 
 async function newToken(input: Partial<NewToken> = {}): Promise<string> {
   const name = `page ${Math.random()}`;
-  return (await root.flags.createToken({ name, kind: 'frontend', environment: 'production', ...input })).secret;
+  return (await root.flags.tokens.create({ name, kind: 'frontend', environment: 'production', ...input })).secret;
 }
 
 /** The address of the stream, without its origin, that a page with this token gets. */
@@ -76,7 +76,7 @@ describe('the address of an event stream of a follower', () => {
     const page = await newToken();
     const address = await addressAt(served[0], page);
     const [verified, other] = [await open(served[0], address), await open(served[1], address)];
-    await root.flags.deleteToken({ token: page });
+    await root.flags.tokens.delete({ token: page });
     await until(() => verified.hasEnded());
     expect((await open(served[0], address)).status).toBe(401);
     expect((await open(served[1], address)).status).toBe(200);

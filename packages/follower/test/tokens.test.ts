@@ -16,7 +16,7 @@ afterEach(async () => {
 
 async function newToken(input: Partial<NewToken> = {}): Promise<string> {
   const name = `token ${Math.random()}`;
-  return (await root.flags.createToken({ name, kind: 'client', environment: 'production', ...input })).secret;
+  return (await root.flags.tokens.create({ name, kind: 'client', environment: 'production', ...input })).secret;
 }
 
 /** The status of a request with a token. */
@@ -38,7 +38,7 @@ describe('a token of a caller', () => {
     expect(await kindOf({ project: '*' })).toBeUndefined();
     expect(await kindOf({ projects: ['shop', 'default'] })).toBeUndefined();
     expect(await kindOf({ project: 'shop', environment: 'development' })).toBeUndefined();
-    const admin = await root.flags.createToken({ name: 'admin', kind: 'admin' });
+    const admin = await root.flags.tokens.create({ name: 'admin', kind: 'admin' });
     expect(await follower.verifyToken(admin.secret)).toBeUndefined();
     expect(await follower.verifyToken('x'.repeat(1000))).toBeUndefined();
   });
@@ -55,7 +55,7 @@ describe('a token of a caller', () => {
       expect(stream.status).toBe(200);
       streams.push(stream);
     }
-    await root.flags.deleteToken({ token: secret });
+    await root.flags.tokens.delete({ token: secret });
     await until(() => streams.every((stream) => stream.hasEnded()));
     expect(await statusOf(servedFirst, secret)).toBe(401);
     expect(await statusOf(servedSecond, secret)).toBe(401);
@@ -75,7 +75,7 @@ describe('a token of a caller', () => {
     const never = await newToken();
     await root.stop();
     await until(() => !follower.status().connected);
-    await root.flags.deleteToken({ token: deleted });
+    await root.flags.tokens.delete({ token: deleted });
     time += 61_000;
     expect(await follower.verifyToken(lasting)).toBeDefined();
     expect(await follower.verifyToken(deleted)).toBeDefined();
@@ -154,7 +154,7 @@ describe('the own token', () => {
       await listenToStream(`${open.url}${path}`, {}),
     ];
     expect(streams.map(({ status }) => status)).toEqual([200, 200]);
-    await root.flags.deleteToken({ token });
+    await root.flags.tokens.delete({ token });
     follower.isEnabled('checkout');
     await until(() => streams.every((stream) => stream.hasEnded()));
     expect(() => follower.following.assertServing()).toThrow(expect.objectContaining({ code: 'upstream_unavailable' }));
@@ -168,7 +168,7 @@ describe('the own token', () => {
     const secret = await newToken();
     const stream = await listenToStream(`${served.url}/api/client/streaming`, { authorization: secret });
     expect(await statusOf(served, secret)).toBe(200);
-    await root.flags.deleteToken({ token });
+    await root.flags.tokens.delete({ token });
     // The server checks the token before each change, or at its heartbeat.
     await createOn(root.flags, 'banner');
     await until(() => stream.hasEnded());

@@ -133,7 +133,7 @@ describe('a token that an Unleash has deleted', () => {
       void forward(root, request, response);
     });
     const follower = await follow({ url: proxy.url, token: root.token });
-    const { secret } = await root.flags.createToken({ name: 'sdk', kind: 'client', environment: 'production' });
+    const { secret } = await root.flags.tokens.create({ name: 'sdk', kind: 'client', environment: 'production' });
     expect(await follower.verifyToken(secret)).toBeDefined();
     const checks = () => asked.filter((one) => one.startsWith('/edge/validate')).length;
     const before = checks();
@@ -174,7 +174,7 @@ describe('the address of the server', () => {
 
   it('is not blamed for a token: the error says what is wrong with it', async () => {
     const unleash = await startUnleash();
-    const { secret } = await root.flags.createToken({ name: 'admin', kind: 'admin' });
+    const { secret } = await root.flags.tokens.create({ name: 'admin', kind: 'admin' });
     const wrong = [
       [unleash.url, '*:*.of-an-administrator', 'forbidden', /^The token is an admin token/],
       [`${unleash.url}/api`, '*:*.unknown', 'forbidden', /^The token is an admin token/],

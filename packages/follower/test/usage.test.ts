@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 async function usageAtRoot(): Promise<readonly UsagePeriod[]> {
-  const { items } = await root.flags.listUsage({ hours: 48 });
+  const { items } = await root.flags.usage.list({ hours: 48 });
   return items.filter(({ yes, no }) => yes + no > 0);
 }
 
@@ -44,7 +44,7 @@ it('counts own evaluations and the reports of clients once at the root, by appli
   follower.getVariant('checkout', { userId: '7' });
   follower.isEnabled('chekout');
   const served = await serve(follower);
-  const { secret } = await root.flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+  const { secret } = await root.flags.tokens.create({ name: 'web', kind: 'client', environment: 'production' });
   const post = async (path: string, body: object, headers = {}) => {
     const sent = { authorization: secret, 'content-type': 'application/json', ...headers };
     const response = await fetch(`${served.url}${path}`, { method: 'POST', headers: sent, body: JSON.stringify(body) });
@@ -81,10 +81,10 @@ it('counts own evaluations and the reports of clients once at the root, by appli
     { flag: 'checkout', application: 'edge', environment: 'production', yes: 6, no: 0, variants: { blue: 1 } },
     { flag: 'checkout', application: 'shop', environment: 'production', yes: 13, no: 1, variants: { blue: 3 } },
   ]);
-  const shop = await root.flags.getApplication({ application: 'shop' });
+  const shop = await root.flags.applications.get({ application: 'shop' });
   expect(shop).toMatchObject({ strategies: ['default'] });
   expect(shop.instances.map(({ id }) => id)).toContain('shop-1');
-  expect((await root.flags.getApplication({ application: 'edge' })).seenFlags).toEqual(['checkout', 'chekout']);
+  expect((await root.flags.applications.get({ application: 'edge' })).seenFlags).toEqual(['checkout', 'chekout']);
 });
 
 it('adds up over levels, and counts once although answers are lost', async () => {

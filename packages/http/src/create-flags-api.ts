@@ -37,7 +37,7 @@ import { eventToWire } from './wire/event.js';
  * @param flags The flags to serve, or a follower. You close them; the API does not.
  * @param options `auth` is required; every other option has a default.
  * @returns The API, to pass to `toNodeHandler`, `toFetchHandler` or your own adapter.
- * @throws TypeError when `flags` is not the resolved value of `createFlags`, or when an option is invalid
+ * @throws TypeError when `flags` is not the resolved value of `openFlags`, or when an option is invalid
  * @example
  * const api = createFlagsApi(flags, { auth: 'token' });
  * http.createServer(toNodeHandler(api)).listen(4242);

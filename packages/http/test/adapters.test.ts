@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import request from 'supertest';
 import { until } from '../../../test/until.js';
 import { createFlagsRouter, type FlagsRouterOptions, flagsMiddleware } from '../../express/src/index.js';
@@ -16,7 +16,7 @@ describe('adapters', () => {
 
   let flags: Flags;
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
   });
   afterEach(() => flags.close());
 
@@ -60,7 +60,7 @@ describe('adapters', () => {
       };
       const init = { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(register) };
       expect((await handler(new Request('http://localhost/api/client/register', init))).status).toBe(202);
-      const { instances } = await flags.getApplication({ application: 'web' });
+      const { instances } = await flags.applications.get({ application: 'web' });
       expect(instances).toMatchObject([{ id: 'web-1', clientIp: shown }]);
     });
 
@@ -294,12 +294,12 @@ describe('options', () => {
       ['no time between heartbeats', { auth: 'none', heartbeatInterval: 0 }],
       ['more time between heartbeats than a timer has', { auth: 'none', heartbeatInterval: 2 ** 31 }],
     ])('refuses %s', async (_case, options) => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       expect(() => createFlagsRouter(flags, options as FlagsRouterOptions)).toThrow(TypeError);
     });
 
     it('are refused with the closest name when misspelt', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       const options = { auth: 'none', onerror: () => undefined } as unknown as FlagsRouterOptions;
       expect(() => createFlagsRouter(flags, options)).toThrow(
         new TypeError('createFlagsRouter has no option onerror; did you mean onError?'),
@@ -311,9 +311,9 @@ describe('options', () => {
 
   describe('flags', () => {
     it.each<[string, unknown, string]>([
-      ['a promise of flags', createFlags({ storage: memoryStorage() }), 'await createFlags(…)'],
+      ['a promise of flags', openFlags({ storage: memoryStorage() }), 'await openFlags(…)'],
       ['nothing', undefined, 'as its first argument'],
-      ['createFlags uncalled', createFlags, 'await createFlags(…)'],
+      ['openFlags uncalled', openFlags, 'await openFlags(…)'],
       ['the options', { auth: 'none' }, 'as its first argument'],
     ])('are refused at once when they are %s', (_case, flags, words) => {
       const given = flags as Flags;
@@ -323,7 +323,7 @@ describe('options', () => {
     });
 
     it('are refused by the middleware in an environment that does not exist, before the first request', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       expect(() => flagsMiddleware(flags, () => ({}), { environment: 'moon' })).toThrow('There is no environment moon');
       expect(() => flagsMiddleware(flags, undefined as never)).toThrow('a function that returns the context');
     });

@@ -35,7 +35,7 @@ describe('what only people do', () => {
     world = await startWorld();
     const { flags } = world;
     const { id } = await flags.as('ann').changeRequests.create([adding('a')]);
-    const { secret } = await flags.createToken({ name: 'ci', kind: 'admin' });
+    const { secret } = await flags.tokens.create({ name: 'ci', kind: 'admin' });
     const authorize = jest.fn((_actor: unknown, _action: Action) => true);
     const { app } = await createHostApp({ engine: flags, router: { auth: 'token', authorize } });
     for (const sent of requests(app, id)) {
@@ -114,7 +114,7 @@ describe('who made an API token', () => {
       expect(refused.body.code).toBe('own_change_request');
       await world.decide('bea', body.id, 'approve');
     }
-    const { secret } = await flags.createToken({ name: 'configured', kind: 'admin' });
+    const { secret } = await flags.tokens.create({ name: 'configured', kind: 'admin' });
     const { body } = await send(secret).expect(201);
     expect(body.author.person).toBeNull();
     await world.decide('ann', body.id, 'approve');
@@ -158,16 +158,16 @@ describe('a bypass', () => {
   ])('of %s needs the permission in every project, and changes nothing without it', async (_case, send) => {
     world = await startWorld(WITHOUT_BYPASS_IN_B);
     const set = `${(await changing('ann', 'a', 'b').expect(200)).body.id}`;
-    const before = await world.flags.listEvents();
+    const before = await world.flags.events.list();
     await send('eve', set).expect(403);
-    expect(await world.flags.listEvents()).toEqual(before);
+    expect(await world.flags.events.list()).toEqual(before);
     await send('ann', set).expect(({ status }) => expect(status).toBeLessThan(300));
   });
 
   it('is logged with its reason, after the one of the change', async () => {
     world = await startWorld(WITHOUT_BYPASS_IN_B);
     await changing('eve', 'a').set('x-change-reason', 'Launch').expect(200);
-    const [event] = (await world.flags.listEvents({ limit: 1 })).items;
+    const [event] = (await world.flags.events.list({ limit: 1 })).items;
     expect(event).toMatchObject({ origin: 'bypass', reason: 'Launch\nINC-42: für alle', actor: 'Eve' });
   });
 

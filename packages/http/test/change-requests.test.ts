@@ -40,7 +40,7 @@ describe('a change request over HTTP', () => {
     const applied = await world.decide('ann', body.id, 'apply');
     expect(applied.body).toMatchObject({ state: 'applied', appliedBy: { name: 'Ann' } });
     expect(await world.strategiesOf('a')).toBe(2);
-    const { items } = await world.flags.listEvents({ limit: 2 });
+    const { items } = await world.flags.events.list({ limit: 2 });
     expect(items.map(({ origin, actor }) => [origin, actor])).toEqual([
       [`change-request/${body.id}`, 'Ann'],
       [`change-request/${body.id}`, 'Ann'],
@@ -125,7 +125,7 @@ describe('a change request over HTTP', () => {
     world = await startWorld(
       (name, action, project) => name !== 'Eve' || action !== 'updateSegment' || project !== 'b',
     );
-    const { id: segment } = await world.flags.createSegment({ name: 'vip', constraints: [] });
+    const { id: segment } = await world.flags.segments.create({ name: 'vip', constraints: [] });
     for (const project of ['a', 'b'] as const) {
       await world.flags.addStrategy(production(project), { name: 'default', segments: [segment] }, bypass);
     }
@@ -169,7 +169,7 @@ describe('a change request over HTTP', () => {
 
   it('is hidden too if its effects are in another project, such as those of a segment', async () => {
     world = await startWorld();
-    const { id: segment } = await world.flags.createSegment({ name: 'vip', constraints: [] });
+    const { id: segment } = await world.flags.segments.create({ name: 'vip', constraints: [] });
     for (const project of ['a', 'b'] as const) {
       await world.flags.addStrategy(production(project), { name: 'default', segments: [segment] }, bypass);
     }
@@ -184,7 +184,7 @@ describe('a change request over HTTP', () => {
   it('is hidden by the project of a document that it does not change yet', async () => {
     world = await startWorld();
     const input = { name: 'beta', constraints: [], project: 'b' };
-    const { id: segment } = await world.flags.createSegment(input);
+    const { id: segment } = await world.flags.segments.create(input);
     const changes: readonly Change[] = [adding('a'), { op: 'updateSegment', ref: { segment }, input }];
     for (const requested of [changes, changes.slice(1)]) {
       const { body } = await world.as('ann', 'post', REQUESTS).send({ changes: requested }).expect(201);
@@ -274,7 +274,7 @@ describe('a change request over HTTP', () => {
       await world.decide('bea', id, decision, { status: 412, headers: { 'if-match': stale } });
     const headers = { 'if-match': await tagOf(), 'x-change-reason': 'Not%20yet' };
     await world.decide('ann', id, 'withdraw', { headers });
-    const [event] = (await world.flags.listEvents({ limit: 1 })).items;
+    const [event] = (await world.flags.events.list({ limit: 1 })).items;
     expect(event).toMatchObject({ type: 'change-request-ended', reason: 'Not yet', actor: 'Ann' });
   });
 
@@ -327,7 +327,7 @@ describe('a change request over HTTP', () => {
     const { body } = await world.as('ann', 'post', REQUESTS).send(copy).expect(201);
     expect(body).toMatchObject({ state: 'open', approvals: [] });
     expect(await stateOf(old)).toBe('withdrawn');
-    const [withdrawn, created] = (await world.flags.listEvents({ limit: 2 })).items;
+    const [withdrawn, created] = (await world.flags.events.list({ limit: 2 })).items;
     expect(withdrawn?.changeSet).toBe(created?.changeSet);
     const again = await world.as('ann', 'post', REQUESTS).send(copy).expect(409);
     expect(again.body.code).toBe('change_request_not_open');

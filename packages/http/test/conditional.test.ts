@@ -128,13 +128,13 @@ describe('conditional requests', () => {
         await flags.createFlag({ project: 'default' }, { name: 'checkout' });
         await flags.updateFlag({ project: 'default', flag: 'checkout' }, { description: 'moved on' });
         await flags.updateProject({ project: 'default' }, { description: 'moved on' });
-        const { total } = await flags.listEvents();
+        const { total } = await flags.events.list();
 
         for (const condition of ['"1-0"', 'W/"1-0"', '"1-0", "99-0"', 'nonsense', '"nonsense"', '""']) {
           const { body: error } = await request(app)[method](path).set('If-Match', condition).send(body).expect(412);
           expect(error).toMatchObject({ name: 'PreconditionFailedError', code: 'revision_mismatch' });
         }
-        expect((await flags.listEvents()).total).toBe(total);
+        expect((await flags.events.list()).total).toBe(total);
       },
     );
 

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { createFlags, EVENT_TYPES, memoryStorage } from '@flags/core';
+import { EVENT_TYPES, memoryStorage, openFlags } from '@flags/core';
 import request from 'supertest';
 import { until } from '../../../test/until.js';
 import { eventTypeFromWire, eventTypeToWire, WIRE_EVENT_TYPES } from '../src/wire/event.js';
@@ -50,7 +50,7 @@ describe('the event stream', () => {
       await received(client, 2);
       const listed = (await (await fetch(`${server.url}/api/admin/events?limit=2`)).json()) as { events: unknown[] };
       expect(client.messages.map(({ data }) => data)).toEqual(listed.events.toReversed());
-      const { items: events } = await flags.listEvents({ limit: 2 });
+      const { items: events } = await flags.events.list({ limit: 2 });
       expect(client.messages.map(({ id }) => id)).toEqual(events.map(({ position }) => position).toReversed());
 
       client.leave();
@@ -65,7 +65,7 @@ describe('the event stream', () => {
     it('sends events of another process on the same storage', async () => {
       const storage = memoryStorage();
       await start({ flags: { storage, pollInterval: 5 } });
-      const other = await createFlags({ storage, pollInterval: 0 });
+      const other = await openFlags({ storage, pollInterval: 0 });
       const client = await join();
       await other.createFlag(DEFAULT, { name: 'checkout' });
       await received(client, 1);
@@ -75,7 +75,7 @@ describe('the event stream', () => {
     it('refuses a position above the log, and starts at the current end with an empty one', async () => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'first' });
-      const [newest] = (await flags.listEvents({ limit: 1 })).items;
+      const [newest] = (await flags.events.list({ limit: 1 })).items;
       const beyond = `${Number(newest?.position) + 1}`;
       expect((await join({ 'last-event-id': beyond })).status).toBe(400);
       const resumed = await join({ 'last-event-id': newest?.position ?? '' });
@@ -96,7 +96,7 @@ describe('the event stream', () => {
       const root = await join({ 'x-user': 'root' });
       expect((await join({ 'x-user': 'stranger' })).status).toBe(403);
       await flags.createFlag(DEFAULT, { name: 'hidden' });
-      await flags.createSegment({ name: 'everywhere', constraints: [] });
+      await flags.segments.create({ name: 'everywhere', constraints: [] });
       await flags.createFlag({ project: 'shop' }, { name: 'shown' });
       await received(shop, 1);
       await received(root, 3);
@@ -117,8 +117,8 @@ describe('the event stream', () => {
       ];
       await flags.createFlag({ project: 'hidden' }, { name: 'moved' });
       const constraints = [{ contextName: 'userId', operator: 'IN', values: ['secret'] } as const];
-      const { id: segment } = await flags.createSegment({ name: 'own', project: 'hidden', constraints });
-      await flags.updateSegment({ segment }, { name: 'own', project: 'shop', constraints: [] });
+      const { id: segment } = await flags.segments.create({ name: 'own', project: 'hidden', constraints });
+      await flags.segments.update({ segment }, { name: 'own', project: 'shop', constraints: [] });
       const reason = 'Secret plans';
       const moving = await flags.apply(
         [{ op: 'moveFlag', ref: { project: 'hidden', flag: 'moved' }, input: { project: 'shop' } }],
@@ -152,14 +152,14 @@ describe('the event stream', () => {
     it('ends when the token expires or is deleted, before the next event', async () => {
       let now = new Date('2026-01-01T10:00:00Z');
       const flags = await start({ router: { auth: 'token' }, flags: { now: () => now } });
-      const short = await flags.createToken({ name: 'a', kind: 'admin', expiresAt: '2026-01-01T11:00:00Z' });
-      const doomed = await flags.createToken({ name: 'b', kind: 'admin' });
-      const lasting = await flags.createToken({ name: 'c', kind: 'admin' });
+      const short = await flags.tokens.create({ name: 'a', kind: 'admin', expiresAt: '2026-01-01T11:00:00Z' });
+      const doomed = await flags.tokens.create({ name: 'b', kind: 'admin' });
+      const lasting = await flags.tokens.create({ name: 'c', kind: 'admin' });
       const [first, second, third] = await Promise.all(
         [short, doomed, lasting].map(({ secret }) => join({ authorization: secret })),
       );
       now = new Date('2026-01-01T12:00:00Z');
-      await flags.deleteToken({ token: doomed.token.id });
+      await flags.tokens.delete({ token: doomed.token.id });
       await until(() => first?.hasEnded() && second?.hasEnded());
       expect([first?.messages, second?.messages]).toEqual([[], []]);
       await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -327,7 +327,7 @@ describe('events on the wire', () => {
       await flags.createFlag(ref, { name: 'checkout' });
       const { body: checkout } = await request(app).get('/api/admin/projects/default/features/checkout').expect(200);
       const { id } = await flags.apply([{ op: 'updateFlag', ref, input: { description: 'new' } }]);
-      await flags.undoChangeSet({ changeSet: `${id}` });
+      await flags.history.undo({ changeSet: `${id}` });
       const { body } = await request(app).get('/api/admin/events?type=feature-metadata-updated').expect(200);
       const { environments: _environments, ...whole } = checkout;
       const changed = { ...whole, description: 'new' };
@@ -382,7 +382,7 @@ describe('events on the wire', () => {
 
     it('contains tokens without secret or hash', async () => {
       const { app, flags } = await createHostApp();
-      const { token, secret } = await flags.createToken({ name: 'ops', kind: 'admin' });
+      const { token, secret } = await flags.tokens.create({ name: 'ops', kind: 'admin' });
       const { text, body } = await request(app).get('/api/admin/events?type=api-token-created').expect(200);
       expect(body.events).toMatchObject([{ data: { id: token.id, tokenName: 'ops', type: 'admin' }, preData: null }]);
       expect(text).not.toContain(secret);

@@ -41,7 +41,7 @@ interface Root {
 /** Starts followers of an engine, each with a server, up to the given place. */
 export async function startFollowers(root: Root, place: Place): Promise<Followers> {
   const { now = Date.now, interval = 50 } = root;
-  const { secret } = await root.flags.createToken({ name: 'followers', kind: 'client', environment: 'production' });
+  const { secret } = await root.flags.tokens.create({ name: 'followers', kind: 'client', environment: 'production' });
   const followers: Follower[] = [];
   const servers: Listening[] = [];
   const url = () => servers.at(-1)?.url ?? root.url;

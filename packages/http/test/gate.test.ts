@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, createServer, type RequestListener, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Change, createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Change, type Flags, memoryStorage, openFlags } from '@flags/core';
 import express from 'express';
 import { until } from '../../../test/until.js';
 import { createFlagsRouter } from '../../express/src/index.js';
@@ -36,7 +36,7 @@ beforeEach(async () => {
       return false;
     },
   };
-  flags = await createFlags({ storage: memoryStorage(), strategies: [slow] });
+  flags = await openFlags({ storage: memoryStorage(), strategies: [slow] });
   await flags.createFlag({ project: 'default' }, { name: 'checkout' });
   await flags.addStrategy(ENVIRONMENT, { name: 'slow' });
   await flags.enable(ENVIRONMENT);
@@ -336,7 +336,7 @@ describe('a long answer', () => {
   it('keeps its place until the client has taken it, although it was made whole', async () => {
     const values = Array.from({ length: 20_000 }, (_, n) => `user-${n}`);
     const constraints = [{ contextName: 'userId', operator: 'IN', values } as const];
-    const { id } = await flags.createSegment({ name: 'long', constraints });
+    const { id } = await flags.segments.create({ name: 'long', constraints });
     let callers = 0;
     const ask = createAsk(() => ({ name: `caller ${++callers}` }));
     const [first, second] = await Promise.all([1, 2].map(() => ask(`/api/admin/segments/${id}`)));
@@ -356,7 +356,7 @@ describe('a long answer', () => {
   it('that is too long to share has a place of its user, who holds one at a time', async () => {
     await flags.close();
     const environments = Array.from({ length: 70 }, (_, n) => ({ name: `env-${n}`, displayName: 'x'.repeat(100) }));
-    flags = await createFlags({ storage: memoryStorage(), environments, environment: 'env-0' });
+    flags = await openFlags({ storage: memoryStorage(), environments, environment: 'env-0' });
     const changes = Array.from({ length: 500 }, (_, number): Change<'slow' | 'counting'> => {
       return { op: 'createFlag', ref: { project: 'default' }, input: { name: `flag-${number}` } };
     });
@@ -379,7 +379,7 @@ describe('a long answer', () => {
 
   it('to clients that take nothing keeps the others waiting for 5 seconds each, and not longer', async () => {
     const values = Array.from({ length: 20_000 }, (_, n) => `user-${n}`);
-    const { id } = await flags.createSegment({
+    const { id } = await flags.segments.create({
       name: 'long',
       constraints: [{ contextName: 'userId', operator: 'IN', values }],
     });
@@ -437,7 +437,7 @@ describe('a long answer', () => {
       },
     };
     await flags.close();
-    flags = await createFlags({ storage: memoryStorage(), strategies: [counting as never] });
+    flags = await openFlags({ storage: memoryStorage(), strategies: [counting as never] });
     const names = Array.from({ length: FLAGS }, (_, n) => `flag-${n}`);
     const payload = { type: 'string', value: 'p'.repeat(1000) } as const;
     const changesOf = (flag: string): readonly Change<'slow' | 'counting'>[] => [

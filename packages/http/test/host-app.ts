@@ -1,4 +1,4 @@
-import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
+import { type Flags, type FlagsOptions, memoryStorage, openFlags } from '@flags/core';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import {
   type Actor,
@@ -34,7 +34,7 @@ export interface HostApp {
 /** A host application around the router, with an error handler that records errors. */
 export async function createHostApp<A extends Actor = Actor>(options: HostOptions<A> = {}): Promise<HostApp> {
   const { version = EXPRESS_5, router, sessions, before = [], mount = '/' } = options;
-  const flags = options.engine ?? (await createFlags({ storage: memoryStorage(), ...options.flags }));
+  const flags = options.engine ?? (await openFlags({ storage: memoryStorage(), ...options.flags }));
   const faults: unknown[] = [];
   const app = version.express();
   for (const middleware of before) app.use(middleware);

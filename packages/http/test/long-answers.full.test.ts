@@ -174,7 +174,7 @@ describe('a list longer than 1 MiB', () => {
     const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
     const values = Array.from({ length: 20_000 }, (_, at) => `${at}`.padStart(30, '0'));
     for (const name of ['one', 'other']) {
-      await flags.createSegment({ name, constraints: [{ contextName: 'userId', operator: 'IN', values }] });
+      await flags.segments.create({ name, constraints: [{ contextName: 'userId', operator: 'IN', values }] });
     }
     return { app, flags };
   }

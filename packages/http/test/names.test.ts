@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createFlags, type Flags, isFlagsError, memoryStorage } from '@flags/core';
+import { type Flags, isFlagsError, memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import Database from 'better-sqlite3';
 import type { Express } from 'express';
@@ -79,12 +79,12 @@ describe('a name that stands in paths', () => {
 
   it.each(WAYS)('is neither . nor ..: %s', async (_what, give) => {
     await start();
-    const before = [await flags.exportDefinitions(), (await flags.listApplications()).items];
+    const before = [await flags.definitions.export(), (await flags.applications.list()).items];
     for (const name of ['.', '..']) {
       const { body } = await give(name).expect(400);
       expect(JSON.stringify(body)).toMatch(/not \. or \.\.|not be \. or \.\./);
     }
-    expect([await flags.exportDefinitions(), (await flags.listApplications()).items]).toEqual(before);
+    expect([await flags.definitions.export(), (await flags.applications.list()).items]).toEqual(before);
     for (const name of ['...', '.a', 'a..', '%2e', '-']) {
       const { status } = await give(name);
       if (name !== '%2e') expect([name, status < 300]).toEqual([name, true]);
@@ -102,7 +102,7 @@ describe('a name that stands in paths', () => {
       const { body } = await give('*').expect(400);
       expect([what, body.message]).toEqual([what, expect.stringContaining('*')]);
     }
-    await expect(createFlags({ storage: memoryStorage(), environments: [{ name: '*' }] })).rejects.toMatchObject({
+    await expect(openFlags({ storage: memoryStorage(), environments: [{ name: '*' }] })).rejects.toMatchObject({
       message: expect.stringMatching(/environments\/0\/name .*not \. or \.\. or \*/),
     });
   });
@@ -116,7 +116,7 @@ describe('a stored name that is refused now', () => {
 
   /** A store of an earlier version, which accepted these names. */
   beforeAll(async () => {
-    const earlier = await createFlags({ storage: sqliteStorage(file), usage: { interval: 0 } });
+    const earlier = await openFlags({ storage: sqliteStorage(file), usage: { interval: 0 } });
     await earlier.createProject({ id: 'STAR', name: 'All' });
     await earlier.createFlag({ project: 'STAR' }, { name: 'starred' });
     await earlier.createFlag(DEFAULT, { name: 'checkout', labels: ['DOT', 'x'] });
@@ -136,7 +136,7 @@ describe('a stored name that is refused now', () => {
       UPDATE flags_instances SET application = '.' WHERE application = 'DOT';
     `);
     database.close();
-    flags = await createFlags({ storage: sqliteStorage(file), usage: { interval: 0 } });
+    flags = await openFlags({ storage: sqliteStorage(file), usage: { interval: 0 } });
     ({ app } = await createHostApp({ engine: flags }));
   });
 
@@ -170,10 +170,10 @@ describe('a stored name that is refused now', () => {
   });
 
   it('is imported again into its own store, but not into another', async () => {
-    const definitions = await flags.exportDefinitions();
-    expect(await flags.importDefinitions(definitions)).toMatchObject({ changeSet: null });
-    const other = await createFlags({ storage: memoryStorage() });
-    const refusal = await other.importDefinitions(definitions).catch((error: unknown) => error);
+    const definitions = await flags.definitions.export();
+    expect(await flags.definitions.import(definitions)).toMatchObject({ changeSet: null });
+    const other = await openFlags({ storage: memoryStorage() });
+    const refusal = await other.definitions.import(definitions).catch((error: unknown) => error);
     expect(isFlagsError(refusal) && refusal.details.map(({ path }) => path)).toEqual([
       '/projects/0/id',
       '/flags/0/labels/0',
@@ -184,7 +184,7 @@ describe('a stored name that is refused now', () => {
 
   it('comes back with an undo', async () => {
     const { id } = await flags.apply([{ op: 'updateFlag', ref: CHECKOUT, input: { labels: [] } }]);
-    await flags.undoChangeSet({ changeSet: id ?? '' });
+    await flags.history.undo({ changeSet: id ?? '' });
     expect(await labels()).toContain('.');
   });
 
@@ -192,7 +192,7 @@ describe('a stored name that is refused now', () => {
     const tags = { addedTags: [], removedTags: [{ type: 'simple', value: '.' }] };
     await request(app).put(`${ADMIN}/features/checkout/tags`).send(tags).expect(200);
     expect(await labels()).toEqual(['x', 'z', 'w']);
-    const names = async () => (await flags.listApplications()).items.map(({ name }) => name);
+    const names = async () => (await flags.applications.list()).items.map(({ name }) => name);
     expect(await names()).toEqual(['.', 'web']);
     await request(app).delete(`${ADMIN}/metrics/applications?appName=.`).expect(200);
     expect(await names()).toEqual(['web']);

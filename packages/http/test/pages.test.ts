@@ -77,14 +77,14 @@ describe('pages', () => {
 
     it('reads pages of tokens, oldest first, with cursors that are not names', async () => {
       const { app, flags } = await createHostApp({ version });
-      for (const name of ['one', 'two', 'three']) await flags.createToken({ name, kind: 'admin' });
+      for (const name of ['one', 'two', 'three']) await flags.tokens.create({ name, kind: 'admin' });
       const names: string[] = [];
       for (let path: string | undefined = '/api/admin/api-tokens?limit=1'; path !== undefined; ) {
         const { body, headers } = await request(app).get(path).expect(200);
         names.push(...body.tokens.map(({ tokenName }: { tokenName: string }) => tokenName));
         path = nextIn(headers.link, path);
       }
-      expect(names).toEqual((await flags.listTokens()).items.map(({ name }) => name));
+      expect(names).toEqual((await flags.tokens.list()).items.map(({ name }) => name));
       expect(names).toHaveLength(3);
     });
   });
@@ -132,7 +132,7 @@ describe('pages', () => {
       const values = Array.from({ length: 3_000 }, (_, at) => `${at}`.padStart(100, '0'));
       for (let count = 1; count <= 12; count++) {
         const constraints = [{ contextName: 'userId', operator: 'IN' as const, values }];
-        await flags.createSegment({ name: `segment-${count}`, constraints });
+        await flags.segments.create({ name: `segment-${count}`, constraints });
       }
       const whole = await request(app).get('/api/admin/segments').expect(200);
       expect(whole.body.segments.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);

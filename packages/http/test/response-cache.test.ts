@@ -1,4 +1,4 @@
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
 import express from 'express';
 import request from 'supertest';
@@ -75,7 +75,7 @@ describe('a cached reply', () => {
     const file = await createSqliteFile();
     const again = await createSqliteFile(file.path);
     const { app, flags } = await createHostApp({ flags: { storage: file.storage } });
-    const other = await createFlags({ storage: again.storage });
+    const other = await openFlags({ storage: again.storage });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     for (let number = 0; number < 20; number++) {
       const writer = number % 2 === 0 ? other : flags;
@@ -156,7 +156,7 @@ describe('a cached reply', () => {
   });
 
   it('names the next page relative to its own address, wherever the router is mounted', async () => {
-    const flags = await createFlags({ storage: memoryStorage() });
+    const flags = await openFlags({ storage: memoryStorage() });
     for (const name of ['a', 'b']) await flags.createFlag({ project: 'default' }, { name });
     const router = createFlagsRouter(flags, { auth: 'none' });
     const app = express().use('/one', router).use('/two', router);

@@ -80,7 +80,7 @@ describe('rollouts over HTTP', () => {
     const paused = await move('/pause').set(sent).expect(200);
     expect((await move('/pause').set(sent).expect(200)).text).toBe(paused.text);
     await move('/advance').set('if-match', `${headers.etag}`).expect(412);
-    const [event] = (await world.flags.listEvents({ limit: 1 })).items;
+    const [event] = (await world.flags.events.list({ limit: 1 })).items;
     expect(event).toMatchObject({ type: 'rollout-paused', changeSet: UNIQUE, reason: 'Errors', flag: 'flag-a' });
     const refused = await move('/advance').send({ step: 7 }).expect(400);
     expect(refused.body.details[0].path).toBe('/step');
@@ -90,7 +90,7 @@ describe('rollouts over HTTP', () => {
     await start();
     const started = await begin('ann', 'a').expect(201);
     expect(started.body.author).toEqual({ name: 'Ann' });
-    const { id } = (await world.flags.listHistory({ project: 'a', flag: 'flag-a' })).items[0] ?? {};
+    const { id } = (await world.flags.history.list({ project: 'a', flag: 'flag-a' })).items[0] ?? {};
     const paths = [strategyPath(world.refs.a), ROLLOUTS, '/api/admin/events', `/api/admin/changes/${id}`];
     for (const path of [...paths, '/api/admin/projects/a/features/flag-a']) {
       const { text } = await world.as('ann', 'get', path).expect(200);

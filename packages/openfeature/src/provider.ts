@@ -24,7 +24,7 @@ const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {
  *
  * @throws TypeError if `flags` is not a `Flags`, for example a promise, or for an unknown option
  * @example
- * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
+ * const flags = await openFlags({ storage: sqliteStorage('./flags.db') });
  * await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
  * const isOn = await OpenFeature.getClient().getBooleanValue('checkout', false, { targetingKey: '7' });
  */

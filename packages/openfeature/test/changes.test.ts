@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { type Client, OpenFeature, type Provider, ProviderEvents, ProviderStatus } from '@openfeature/server-sdk';
 import Database from 'better-sqlite3';
@@ -28,7 +28,7 @@ describe('the lifecycle', () => {
     });
 
     it('is refused for a promise of flags, and for a misspelt option', async () => {
-      const opening = createFlags({ storage: memoryStorage() });
+      const opening = openFlags({ storage: memoryStorage() });
       expect(() => createFlagsProvider(opening as never)).toThrow('createFlagsProvider needs flags, but got a promise');
       const flags = await opening;
       const misspelt = { enviroment: 'production' } as object;
@@ -43,7 +43,7 @@ describe('the lifecycle', () => {
     });
 
     it('cannot be set once the flags are closed', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       await flags.close();
       await expect(OpenFeature.setProviderAndWait('closed', createFlagsProvider(flags))).rejects.toMatchObject({
         code: 'closed',
@@ -58,7 +58,7 @@ describe('the lifecycle', () => {
     });
 
     it('serves several domains', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       const provider = createFlagsProvider(flags);
       const told = changesOf(provider);
       await OpenFeature.setProviderAndWait('one', provider);
@@ -116,8 +116,8 @@ describe('the lifecycle', () => {
       await client.getBooleanValue('checkout', false);
       await client.getStringValue('checkout', '');
       await flags.close();
-      const reader = await createFlags({ storage });
-      expect((await reader.listSeenFlags()).items).toEqual([
+      const reader = await openFlags({ storage });
+      expect((await reader.usage.listSeenFlags()).items).toEqual([
         { application: 'shop', flags: ['checkout'], evaluations: 2 },
       ]);
       await reader.close();
@@ -201,20 +201,20 @@ describe('a change', () => {
     await toldUpTo('start', flags, changesTold(client));
     const told = changesTold(client);
     await flags.createProject({ id: 'shop', name: 'Shop' });
-    await flags.createSegment({ name: 'nobody uses it', constraints: [] });
+    await flags.segments.create({ name: 'nobody uses it', constraints: [] });
     expect(await toldUpTo('end', flags, told)).toEqual([]);
   });
 
   it('emits an event for a segment with the flags that use it, and their children', async () => {
     const { flags, client } = await startHost();
-    const { id } = await flags.createSegment({ name: 'staff', constraints: [] });
+    const { id } = await flags.segments.create({ name: 'staff', constraints: [] });
     await switchOn(flags, { name: 'parent', strategy: { name: 'default', segments: [id] } });
     await switchOn(flags, { name: 'child' });
     await switchOn(flags, { name: 'other' });
     await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'parent' });
     await toldUpTo('start', flags, changesTold(client));
     const told = changesTold(client);
-    await flags.updateSegment(
+    await flags.segments.update(
       { segment: id },
       { constraints: [{ contextName: 'userId', operator: 'IN', values: ['7'] }] },
     );
@@ -225,7 +225,7 @@ describe('a change', () => {
     const directory = await mkdtemp(join(tmpdir(), 'flags-openfeature-'));
     const file = join(directory, 'flags.db');
     const { flags, client } = await startHost({ flags: { storage: sqliteStorage(file), pollInterval: 20 } });
-    const other = await createFlags({ storage: sqliteStorage(file), pollInterval: 0 });
+    const other = await openFlags({ storage: sqliteStorage(file), pollInterval: 0 });
     await switchOn(flags, { name: 'checkout' });
     const answers: Promise<boolean>[] = [];
     await toldUpTo('start', flags, changesTold(client));

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, type FlagsOptions, memoryStorage, type VariantInput } from '@flags/core';
+import { type Flags, type FlagsOptions, memoryStorage, openFlags, type VariantInput } from '@flags/core';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
 import type { FlagsProviderOptions } from '../src/options.js';
 import { createFlagsProvider } from '../src/provider.js';
@@ -14,7 +14,7 @@ export interface Host {
 export async function startHost(
   options: { readonly flags?: Partial<FlagsOptions>; readonly provider?: FlagsProviderOptions } = {},
 ): Promise<Host> {
-  const flags = await createFlags({ storage: memoryStorage(), ...options.flags });
+  const flags = await openFlags({ storage: memoryStorage(), ...options.flags });
   started.push(flags);
   const domain = `host-${started.length}`;
   await OpenFeature.setProviderAndWait(domain, createFlagsProvider(flags, options.provider));

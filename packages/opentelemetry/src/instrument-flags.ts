@@ -22,7 +22,7 @@ export interface InstrumentFlagsOptions {
   readonly isCounted?: (flag: string) => boolean;
 }
 
-/** What `instrumentFlags` observes: the result of `createFlags`, or of `followFlags`. */
+/** What `instrumentFlags` observes: the result of `openFlags`, or of `followFlags`. */
 export interface InstrumentedFlags {
   readonly closing: AbortSignal;
   status(): EvaluationStatus & {
@@ -32,7 +32,7 @@ export interface InstrumentedFlags {
   /** Followers have none. */
   subscribe?(listener: (event: FlagsEvent) => void, options?: SubscribeOptions): () => void;
   /** Followers have none. */
-  listConsumers?(): Promise<ListPage<Consumer>>;
+  readonly consumers?: { list(): Promise<ListPage<Consumer>> };
 }
 
 /** The record type requires an entry for every option. */
@@ -52,7 +52,7 @@ const CONSUMERS_TIMEOUT = 5_000;
  * @throws TypeError if `flags` is not a `Flags` or a follower, for example a promise, and for an unknown or invalid option
  * @throws FlagsError `closed`
  * @example
- * const flags = await createFlags({ storage: memoryStorage() });
+ * const flags = await openFlags({ storage: memoryStorage() });
  * const stop = instrumentFlags(flags, { isCounted: (flag) => flag.startsWith('checkout-') });
  */
 export function instrumentFlags(flags: InstrumentedFlags, options: InstrumentFlagsOptions = {}): () => void {
@@ -152,7 +152,7 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
 }
 
 function observeConsumers(flags: InstrumentedFlags, meter: Meter): () => void {
-  if (!flags.listConsumers) return () => undefined;
+  if (!flags.consumers) return () => undefined;
   const lag = meter.createObservableGauge('flags.consumer.lag', {
     description: 'Events that a consumer has not handled yet, counted up to 1,000.',
     unit: '{event}',
@@ -164,7 +164,7 @@ function observeConsumers(flags: InstrumentedFlags, meter: Meter): () => void {
   const failing = meter.createObservableGauge('flags.consumer.failing', {
     description: '1 while a consumer repeats events because its handler has failed, else 0.',
   });
-  const list = shareRunning(async () => flags.listConsumers?.());
+  const list = shareRunning(async () => flags.consumers?.list());
   return observe(meter, [lag, lagTime, failing], async (result) => {
     const page = await within(CONSUMERS_TIMEOUT, list());
     for (const { name, lag: behind, error } of page?.items ?? []) {

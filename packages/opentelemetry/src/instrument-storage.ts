@@ -39,7 +39,7 @@ type Method = (...input: readonly unknown[]) => unknown;
  * @throws TypeError if `storage` is not a storage, for example a promise, and for an unknown or invalid option
  * @example
  * const storage = instrumentStorage(await sqliteStorage('./flags.db'));
- * const flags = await createFlags({ storage });
+ * const flags = await openFlags({ storage });
  */
 export function instrumentStorage<Storage extends FlagsStorage>(
   storage: Storage,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createFlags, defineFlags, type Flags, FlagsError, type FlagsOptions, memoryStorage } from '@flags/core';
+import { defineFlags, type Flags, FlagsError, type FlagsOptions, memoryStorage, openFlags } from '@flags/core';
 import { type UsageBatch, type UsageStorage, usageOf } from '@flags/core/integration';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { faultyStorage } from '@flags/core/testing';
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** Flags that record their usage only when they close. */
 async function open(options: Partial<FlagsOptions> = {}): Promise<Flags> {
-  const flags = await createFlags({
+  const flags = await openFlags({
     storage: memoryStorage(),
     usage: { interval: 0 },
     onProblem: () => undefined,
@@ -131,7 +131,7 @@ describe('flags.evaluations', () => {
   it('has at most 500 series, and loses no evaluation', async () => {
     const flags = await open();
     const names = Array.from({ length: 700 }, (_, at) => `flag-${at}`);
-    await flags.importDefinitions({ version: 1, flags: names.map((name) => ({ name, project: 'default' })) });
+    await flags.definitions.import({ version: 1, flags: names.map((name) => ({ name, project: 'default' })) });
     instrument(flags);
     for (const name of names) flags.isEnabled(name);
     await flags.close();
@@ -253,7 +253,7 @@ describe('consumers', () => {
     const points = await metrics.read('flags.consumer.lag');
     expect(points).toEqual([{ attributes: { 'flags.consumer': 'failing' }, value: 1 }]);
     expect(valuesOf(await metrics.read('flags.consumer.lag.time'))).toEqual({ failing: 90 });
-    await until(async () => (await flags.listConsumers()).items[0]?.error === 'Not now.');
+    await until(async () => (await flags.consumers.list()).items[0]?.error === 'Not now.');
     expect(valuesOf(await metrics.read('flags.consumer.failing'))).toEqual({ failing: 1 });
     await failing();
   });
@@ -328,7 +328,7 @@ it('counts the evaluations of a follower, and shows its connection', async () =>
 
 it('accepts typed flags', async () => {
   const schema = defineFlags({ checkout: {} });
-  const flags = await createFlags({ storage: memoryStorage(), schema, declare: 'create' });
+  const flags = await openFlags({ storage: memoryStorage(), schema, declare: 'create' });
   instrumentFlags(flags, { meterProvider: metrics.meterProvider });
   flags.isEnabled('checkout');
   await flags.close();
@@ -343,7 +343,7 @@ it('breaks nothing with a meter that throws, and tells the logger of OpenTelemet
   const errors: unknown[] = [];
   const flags = await open({ onError: (error) => errors.push(error) });
   const stop = instrument(flags, { meterProvider: brokenMetrics() });
-  const { items: before } = await flags.listSeenFlags();
+  const { items: before } = await flags.usage.listSeenFlags();
   await createOn(flags, 'checkout');
   expect(flags.isEnabled('checkout')).toBe(true);
   await flags.close();
@@ -355,10 +355,10 @@ it('breaks nothing with a meter that throws, and tells the logger of OpenTelemet
 });
 
 it('refuses what is not flags', async () => {
-  const promise = createFlags({ storage: memoryStorage() });
+  const promise = openFlags({ storage: memoryStorage() });
   const ofPromise = () => instrumentFlags(promise as never);
   expect(ofPromise).toThrow(TypeError);
-  expect(ofPromise).toThrow(/^instrumentFlags needs flags, but got a promise: await createFlags/);
+  expect(ofPromise).toThrow(/^instrumentFlags needs flags, but got a promise: await openFlags/);
   expect(() => instrumentFlags({} as never)).toThrow(/^instrumentFlags needs flags as its first argument/);
   await (await promise).close();
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createFlags, FlagsError, type FlagsStorage, memoryStorage } from '@flags/core';
+import { FlagsError, type FlagsStorage, memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { faultyStorage, storageConformance } from '@flags/core/testing';
 import type { Histogram } from '@opentelemetry/sdk-metrics';
@@ -128,13 +128,13 @@ it('has every member of our storages, and the same values', async () => {
   expect(measured.usage).toBe(sqlite.usage);
   expect(measuredMemory.usage).toBe(memory.usage);
 
-  const flags = await createFlags({ storage: measured });
+  const flags = await openFlags({ storage: measured });
   await flags.createFlag({ project: 'default' }, { name: 'checkout' });
   flags.isEnabled('checkout');
   expect(flags.status().walBytes).toBeGreaterThan(0);
   await measured.backup(join(directory.path, 'backup.db'));
   await flags.close();
-  const again = await createFlags({ storage: sqliteStorage(join(directory.path, 'backup.db')) });
+  const again = await openFlags({ storage: sqliteStorage(join(directory.path, 'backup.db')) });
   expect((await again.listFlags({ project: 'default' })).items).toHaveLength(1);
   await again.close();
 

@@ -31,7 +31,7 @@ import { postgresUsage } from './usage/usage.js';
  *
  * @example
  * const storage = postgresStorage('postgres://flags@db.internal/app');
- * const flags = await createFlags({ storage });
+ * const flags = await openFlags({ storage });
  *
  * @example
  * // With the host's own pool, in a schema of its own:

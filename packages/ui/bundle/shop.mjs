@@ -1,5 +1,5 @@
 // The flags in the pictures: a shop with eight flags, two applications, and two weeks of changes.
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 
 const HOUR = 3_600_000;
 const FLAGS = [
@@ -16,7 +16,7 @@ const FLAGS = [
 /** Returns the engine of the shop. Its changes lie in the past, its usage in the last day. */
 export async function createShop() {
   let clock = Date.now() - 14 * 24 * HOUR;
-  const flags = await createFlags({
+  const flags = await openFlags({
     storage: memoryStorage(),
     now: () => new Date(clock),
     due: { run: 'elsewhere' },
@@ -30,9 +30,9 @@ export async function createShop() {
   const countries = [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT', 'FR', 'NL'] }];
   await flags
     .as('bob')
-    .createSegment({ name: 'EU', description: 'Customers in our EU countries', constraints: countries });
+    .segments.create({ name: 'EU', description: 'Customers in our EU countries', constraints: countries });
   const staff = [{ contextName: 'email', operator: 'STR_ENDS_WITH', values: ['@shop.example'] }];
-  await flags.as('ada').createSegment({ name: 'Staff', constraints: staff });
+  await flags.as('ada').segments.create({ name: 'Staff', constraints: staff });
   for (const [userId, roleId] of [
     [1, 4],
     [2, 5],
@@ -46,7 +46,7 @@ export async function createShop() {
     ['deploy', 'admin', 90],
   ]) {
     const expiresAt = new Date(Date.now() + days * 24 * HOUR).toISOString();
-    await flags.as('ada').createToken({ name, kind, expiresAt });
+    await flags.as('ada').tokens.create({ name, kind, expiresAt });
   }
   await flags.apply(
     [

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, memoryStorage, type StrategyInput } from '@flags/core';
+import { type Flags, memoryStorage, openFlags, type StrategyInput } from '@flags/core';
 import { at, type Engine, randomNames, type User, users } from '../scenarios.js';
 import { features } from '../unleash-document.js';
 
@@ -10,7 +10,7 @@ const contexts = users.map(contextOf);
 
 /** This library as a service uses it, including the counting of usage. */
 export async function flagsEngine(): Promise<Engine> {
-  const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0, usage: { interval: 0 } });
+  const flags = await openFlags({ storage: memoryStorage(), pollInterval: 0, usage: { interval: 0 } });
   await Promise.all(features.map((feature) => create(flags, feature)));
   return {
     name: '@flags/core',

@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import Database from 'better-sqlite3';
 import { expectInvariants } from '../../../../packages/core/test/invariants/invariants.js';
@@ -30,13 +30,13 @@ export async function readStored(file: string): Promise<Stored> {
   const storage = await sqliteStorage(file);
   await expectInvariants(storage);
   const { events } = await storage.events({ order: 'oldest-first', limit: 1_000_000 });
-  const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
+  const flags = await openFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
   const counts = new Map<string, number>();
   for (const { subject, type } of events) {
     const name = `${subject.id} ${type}`;
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  const { lastHour } = await flags.countEvaluations();
+  const { lastHour } = await flags.usage.count();
   await flags.close();
   return { events: counts, counted: lastHour.get(COUNTED)?.yes ?? 0 };
 }

@@ -3,7 +3,7 @@ import type { Flags } from '@flags/core';
 import { createFlagsApi, toNodeHandler } from '@flags/http';
 import { createFlagsUi } from '@flags/ui';
 import { type Command, Option } from 'commander';
-import { isAddress, nameOf, openFlags } from '../connection.js';
+import { isAddress, nameOf, openFlagsOf } from '../connection.js';
 import { type CommandIo, createOutput, usageError } from '../output.js';
 import { closeServer, isLoopback, listen, type ServeOptions, untilStopped, urlOf } from '../serving.js';
 import { namesIn, reviewedIn } from '../session.js';
@@ -61,7 +61,7 @@ async function serve(io: CommandIo, options: ServeOptions, store: string): Promi
   const isEphemeral = store === ':memory:';
   const auth = options.auth ?? (isEphemeral && isLoopback(options.host) ? 'none' : 'token');
   const environments = namesIn(options.environments);
-  const flags = await openFlags(store, { environments, create: true, driverFrom: options.driverFrom }, {});
+  const flags = await openFlagsOf(store, { environments, create: true, driverFrom: options.driverFrom }, {});
   const api = createFlagsApi(flags, { auth });
   const handle = toNodeHandler(api);
   const server = createServer();
@@ -128,11 +128,11 @@ function announce(io: CommandIo, { options, auth, secret, server, store }: Serve
 /** Creates an admin token unless the store has one that has not expired. */
 async function createFirstToken(flags: Flags): Promise<string | undefined> {
   const now = new Date().toISOString();
-  const { items: tokens } = await flags.listTokens();
+  const { items: tokens } = await flags.tokens.list();
   const isUsable = tokens.some(({ kind, expiresAt }) => kind === 'admin' && (expiresAt === null || expiresAt > now));
   if (isUsable) return undefined;
   const isTaken = tokens.some(({ name }) => name === 'first admin');
-  const { secret } = await flags.createToken({ name: isTaken ? `admin of ${now}` : 'first admin', kind: 'admin' });
+  const { secret } = await flags.tokens.create({ name: isTaken ? `admin of ${now}` : 'first admin', kind: 'admin' });
   return secret;
 }
 

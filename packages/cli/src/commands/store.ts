@@ -10,7 +10,7 @@ import {
   isDriverMissing,
   isFile,
   nameOf,
-  openFlags,
+  openFlagsOf,
   reasonOf,
 } from '../connection.js';
 import { CommandError, type CommandIo, createOutput, usageError } from '../output.js';
@@ -35,7 +35,7 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
         return;
       }
       const environments = namesIn(options.environments);
-      const flags = await openFlags(store, { environments, create: true, driverFrom });
+      const flags = await openFlagsOf(store, { environments, create: true, driverFrom });
       const { items: projects } = await flags.listProjects();
       await flags.close();
       output.json({ store: name, created: isNew, projects: projects.length });
@@ -66,7 +66,7 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
 /** Returns whether a store has no tables yet. */
 async function isEmpty(store: string, driverFrom: string | undefined): Promise<boolean> {
   try {
-    await (await openFlags(store, { environments: undefined, driverFrom })).close();
+    await (await openFlagsOf(store, { environments: undefined, driverFrom })).close();
     return false;
   } catch (error) {
     return error instanceof EmptyStoreError;

@@ -1,4 +1,4 @@
-import { createFlags, type DefinedFlag, type Definitions, isFlagsError, memoryStorage } from '@flags/core';
+import { type DefinedFlag, type Definitions, isFlagsError, memoryStorage, openFlags } from '@flags/core';
 import type { DefinedSegment } from '@flags/core/types';
 import { type Report, toName } from './importer.js';
 
@@ -11,14 +11,14 @@ export async function leaveOutRefused(
   environments: readonly string[],
   report: Report,
 ): Promise<Definitions> {
-  const engine = await createFlags({
+  const engine = await openFlags({
     storage: memoryStorage(),
     environments: environments.map((name) => ({ name })),
     due: { run: 'elsewhere' },
   });
   try {
     const refusalOf = (definitions: Omit<Definitions, 'version'>) =>
-      engine.importDefinitions({ version: 1, ...definitions }, { dryRun: true }).then(() => undefined, toRefusal);
+      engine.definitions.import({ version: 1, ...definitions }, { dryRun: true }).then(() => undefined, toRefusal);
     const kept: DefinedSegment[] = [];
     const refused = new Set<string | number>();
     for (const segment of segments) {

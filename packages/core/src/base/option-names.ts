@@ -22,19 +22,19 @@ export function describeUnknownOption(options: object, known: readonly string[])
 }
 
 /**
- * Describes why a value is not the `Flags` that `createFlags` resolves to, most often because it is a promise. Returns
+ * Describes why a value is not the `Flags` that `openFlags` resolves to, most often because it is a promise. Returns
  * undefined for `Flags`.
  *
  * @example
- * const problem = describeNonFlags(createFlags({ storage: memoryStorage() }));
- * // 'needs flags, but got a promise: await createFlags(…) first.'
+ * const problem = describeNonFlags(openFlags({ storage: memoryStorage() }));
+ * // 'needs flags, but got a promise: await openFlags(…) first.'
  */
 export function describeNonFlags(value: unknown): string | undefined {
   const { then, configuration, forContext } = Object(value) as Record<string, unknown>;
-  if (typeof then === 'function') return 'needs flags, but got a promise: await createFlags(…) first.';
+  if (typeof then === 'function') return 'needs flags, but got a promise: await openFlags(…) first.';
   if (typeof configuration === 'function' && typeof forContext === 'function') return undefined;
-  if (typeof value === 'function') return 'needs flags, but got a function: pass await createFlags(…).';
-  return `needs flags as its first argument: pass await createFlags(…).`;
+  if (typeof value === 'function') return 'needs flags, but got a function: pass await openFlags(…).';
+  return `needs flags as its first argument: pass await openFlags(…).`;
 }
 
 /** Describes why a value is not a storage. Returns undefined for a storage. */

@@ -1,4 +1,4 @@
-/** The effective configuration of `createFlags`, with its defaults. */
+/** The effective configuration of `openFlags`, with its defaults. */
 export interface FlagsSettings {
   readonly environments: readonly Environment[];
   readonly roles: readonly Role[];

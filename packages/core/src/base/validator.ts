@@ -4,6 +4,9 @@ import type { Awaitable } from './common.types.js';
 import { LIMITS } from './limits.js';
 import { type JsonSchema, parseIsoDate } from './primitives.js';
 
+/** The texts that options permit for members of an input, by the member's name. */
+export type Choices = Readonly<Record<string, readonly string[]>>;
+
 /**
  * Creates a validator. The validator returns its input, typed, or throws `invalid_input` with one detail per issue,
  * each with a JSON Pointer. It does not convert values or add defaults. Unknown members pass unless the schema forbids
@@ -15,6 +18,7 @@ import { type JsonSchema, parseIsoDate } from './primitives.js';
  * @param schema compiled at the first use
  * @param findIssues rules that a schema cannot state; called only with input that the schema accepts. Use a generator
  * if there may be many issues: the validator reads at most 100.
+ * @param choices what the options permit, which the schema does not say: it is the same for every engine
  * @example
  * const validate = createValidator<{ name: string }>({
  *   type: 'object', properties: { name: { type: 'string' } }, required: ['name'],
@@ -24,11 +28,14 @@ import { type JsonSchema, parseIsoDate } from './primitives.js';
 export function createValidator<T>(
   schema: JsonSchema,
   findIssues: (input: T) => Iterable<ErrorDetail> = () => [],
+  choices: Choices = {},
 ): Validator<T> {
   let accepts: ValidateFunction | undefined;
   return (input) => {
     accepts ??= compileToFirstError(schema);
-    if (!accepts(input)) throw invalidInput(issuesOf({ accepts, schema, input }));
+    const isAccepted = accepts(input);
+    const unknown = findUnknown(input, choices);
+    if (!isAccepted || unknown.length > 0) throw invalidInput(issuesOf({ accepts, schema, input, unknown }));
     const issues = takeIssues(findIssues(input as T));
     if (issues.length > 0) throw invalidInput(issues);
     return input as T;
@@ -37,6 +44,15 @@ export function createValidator<T>(
 
 /** Returns its input, typed, or throws `invalid_input`. */
 export type Validator<T> = (input: unknown) => T;
+
+/** Returns the issues of the members whose texts the options do not permit. */
+function findUnknown(input: unknown, choices: Choices): readonly ErrorDetail[] {
+  return Object.entries(choices).flatMap(([member, permitted]) => {
+    const value: unknown = Object(input)[member];
+    if (typeof value !== 'string' || permitted.includes(value)) return [];
+    return [{ message: oneOf(permitted), path: `/${member}` }];
+  });
+}
 
 function takeIssues(found: Iterable<ErrorDetail>): readonly ErrorDetail[] {
   const issues: ErrorDetail[] = [];
@@ -136,17 +152,31 @@ interface Refusal {
   readonly accepts: ValidateFunction;
   readonly schema: JsonSchema;
   readonly input: unknown;
+  /** What the options do not permit. */
+  readonly unknown: readonly ErrorDetail[];
 }
 
 /** Lists the issues of a refused input, at most {@link LIMITS.issues}. */
-function issuesOf({ accepts, schema, input }: Refusal): readonly ErrorDetail[] {
-  let errors = takeErrors(accepts);
-  if (!hasMoreValues(input, MOST_VALUES)) {
-    const validate = compileToAllErrors(schema);
-    validate(input);
-    errors = takeErrors(validate);
-  }
-  return errors.slice(0, LIMITS.issues).map(toDetail);
+function issuesOf({ accepts, schema, input, unknown }: Refusal): readonly ErrorDetail[] {
+  const found = takeErrors(accepts);
+  if (hasMoreValues(input, MOST_VALUES)) return merge(schema, found.map(toDetail), unknown).slice(0, 1);
+  const validate = compileToAllErrors(schema);
+  validate(input);
+  return merge(schema, takeErrors(validate).map(toDetail), unknown).slice(0, LIMITS.issues);
+}
+
+/** Puts the issues of members that the options do not permit where the schema has these members. */
+function merge(
+  schema: JsonSchema,
+  issues: readonly ErrorDetail[],
+  unknown: readonly ErrorDetail[],
+): readonly ErrorDetail[] {
+  const members = Object.keys(Object(schema.properties));
+  const placeOf = ({ path = '' }: ErrorDetail) => members.indexOf(path.split('/')[1] ?? '');
+  return unknown.reduce((merged, one) => {
+    const before = merged.findLastIndex((issue) => placeOf(issue) < placeOf(one));
+    return merged.toSpliced(before + 1, 0, one);
+  }, issues);
 }
 
 /** Returns the errors to report. The function forgets them: they refer to the input. */
@@ -210,7 +240,7 @@ function messageOf(error: ErrorObject): string {
     case 'additionalProperties':
       return 'is not known here';
     case 'enum':
-      return `must be one of ${error.params.allowedValues.join(', ')}`;
+      return oneOf(error.params.allowedValues);
     case 'pattern':
       return `must be ${String(error.parentSchema?.description ?? `text that matches ${error.params.pattern}`)}`;
     case 'format':
@@ -222,6 +252,10 @@ function messageOf(error: ErrorObject): string {
     default:
       return error.message ?? 'is not valid';
   }
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return `must be one of ${values.join(', ')}`;
 }
 
 const ALTERNATIVES = new Intl.ListFormat('en', { type: 'disjunction' });

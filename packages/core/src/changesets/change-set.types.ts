@@ -26,6 +26,14 @@ export interface NeededApproval {
   readonly environments: readonly string[];
 }
 
+/** What a decided set does in protected environments. */
+export interface GatedEffect {
+  /** SHA-256 of it, in base64url. Equal for equal effects. */
+  readonly effect: string;
+  /** The approval that it needs; null if it needs none. */
+  readonly approval: NeededApproval | null;
+}
+
 /** The id, the actor, the reason and the expected revisions of a change set. */
 export interface ApplyOptions {
   /** The id of the change set, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. */

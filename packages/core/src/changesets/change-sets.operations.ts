@@ -1,4 +1,3 @@
-import type { Awaitable } from '../base/common.types.js';
 import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
@@ -6,13 +5,13 @@ import { invalidInput, locateRefusals } from '../base/validator.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
 import { REFERENCE_MEMBERS, type ReferenceMember } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
-import type { ListedOperation } from '../kernel/registry.js';
 import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js';
 import type { ApplyOptions, ChangeSet, DocumentName, PlannedDocument } from './change-set.types.js';
-import type { ChangeEngine, UnattributedContext } from './engine.js';
+import type { AnyValidators, ChangeEngine, UnattributedContext } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
 import type { ExpectedRevision } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
+import { prepareChange, type UntypedChange } from './row.js';
 import { toContext } from './run-operation.js';
 
 export async function apply(
@@ -50,24 +49,9 @@ interface PrepareOptions {
   readonly hash?: ChangesHash | undefined;
 }
 
-/** An engine with the validators of the inputs, by the names of their schemas. */
-type PreparingEngine = Engine & { readonly validate: { readonly [Name in string]?: (input: never) => unknown } };
-
-/**
- * Validates the input of an operation, and prepares its change.
- *
- * @throws FlagsError `invalid_input`
- */
-function prepareOperation(engine: PreparingEngine, { op, ref, input }: GivenChange): Awaitable<PreparedChange> {
-  const row = engine.operations.find(op) as ListedOperation;
-  const given = row.isInputOptional ? (input ?? {}) : input;
-  const valid = row.input === undefined ? undefined : engine.validate[row.input]?.(given as never);
-  return row.prepare(engine as never, ref as never, valid as never);
-}
-
 /** Validates every change, and creates its ids and times. */
 export async function prepareAll(
-  engine: PreparingEngine,
+  engine: Engine & { readonly validate: AnyValidators },
   changes: readonly GivenChange[],
   { operations = engine.operations.inSets, hash }: PrepareOptions = {},
 ): Promise<readonly PreparedChange[]> {
@@ -77,7 +61,7 @@ export async function prepareAll(
     const path = `/changes/${index}`;
     const prepare = () => {
       hash?.add(change);
-      return prepareOperation(engine, change);
+      return prepareChange(engine, engine.operations.find(op) as UntypedChange, change);
     };
     prepared.push({ op, ...(await locateRefusals(path, prepare, '/input')), ifRevision, path });
   }

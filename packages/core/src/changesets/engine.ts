@@ -1,34 +1,32 @@
 import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
-import type { OwnConsumers } from '../consumers/consumer-runner.js';
-import type { ConsumerEngine } from '../consumers/consumers.operations.js';
-import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
-import type { GatedEffect, RequestSummary } from '../features/change-requests/change-request.js';
-import type { RollingFlags } from '../features/rollouts/rolling-flags.js';
-import type { Validators } from '../input-schemas.js';
+import type { Actor, CommittedDocuments, PreparedChange } from '../engine/change.js';
+import type { Engine } from '../engine/engine.js';
 import type { DueRunner } from '../kernel/due/runner.js';
-import type { EvaluationEngine } from '../replica/evaluation.operations.js';
+import type { Feed } from '../log/feed.js';
 import type { Documents } from '../storage/documents.js';
-import type { TokenVerifier } from '../tokens/token.js';
-import type { ReportEngine } from '../usage/report.operations.js';
-import type { UsageEngine } from '../usage/usage-over-time.operations.js';
-import type { UsageWriter } from '../usage/usage-writer.js';
-import type { AuthorizeChanges, NeededApproval } from './change-set.types.js';
+import type { AuthorizeChanges, GatedEffect, NeededApproval } from './change-set.types.js';
 import type { ExpectedRevision } from './refusals.js';
 import type { ChangeSetUnit, DocumentChange } from './unit-of-work.js';
 
-/** The parts that the engines of all actors share. */
-export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngine, ConsumerEngine, TokenVerifier {
-  readonly validate: Validators;
-  readonly usageWriter: UsageWriter;
+/** The validators of inputs, by the names of their schemas. Each throws `invalid_input`. */
+export interface AnyValidators {
+  readonly [name: string]: ((input: never) => unknown) | undefined;
+}
+
+/** What the kernel gives to operations. The engines of all actors share it. Features extend it by what they open. */
+export interface SharedEngine extends Engine {
+  readonly validate: AnyValidators;
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
   readonly gate: ApprovalGate;
-  readonly dueRequests: DueRequestClock;
-  readonly consumers: OwnConsumers;
   readonly due: DueRunner;
-  /** The rollouts of the flags in memory. */
-  readonly rolling: RollingFlags;
+  readonly feed: Feed;
+  /** The name of this node. */
+  readonly instance: string;
+  /** Milliseconds between two polls for events; 0 without polling. */
+  readonly pollInterval: number;
+  readonly onError: (error: unknown) => void;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;
 }
@@ -82,18 +80,10 @@ export interface ApprovalGate {
   readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass'>) => Promise<boolean>;
   /** Returns the approval that a decided set needs; null if it needs none. */
   readonly findApproval: (decided: DecidedSet) => Promise<NeededApproval | null>;
-  /** Returns what a decided set does in protected environments, and the approval that it needs. */
-  readonly describe: (decided: DecidedSet) => Promise<GatedEffect>;
 }
 
 /** Returns why a set lacks the approval that it needs; undefined: it has it. */
 export type SetApproval = (found: GatedEffect) => string | undefined;
-
-/** The change requests that are due by time, as far as operations need to know them. */
-export interface DueRequestClock {
-  /** A request was decided on this node. */
-  expect(request: RequestSummary): void;
-}
 
 /** A context that may lack an actor. */
 export type UnattributedContext = Omit<SetContext, keyof Actor> & Pick<ChangeContext, 'actor'>;

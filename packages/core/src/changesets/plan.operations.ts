@@ -2,6 +2,7 @@ import { assertEnvironment } from '../base/environments.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { createValidator, invalidInput } from '../base/validator.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
 import type { StrategyDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluation.types.js';
 import type { Snapshot, StrategyRollout } from '../evaluation/snapshot.js';
@@ -15,19 +16,25 @@ import type {
   PreviewQuery,
 } from '../features/environments/plan.types.js';
 import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
+import type { Replica } from '../replica/replica.js';
 import type { SegmentState } from '../segments/segment.js';
-import type { PlannedDocument } from './change-set.types.js';
-import { type GivenChange, planDocuments, prepareAll } from './change-sets.operations.js';
+import type { ApplyOptions, PlannedDocument } from './change-set.types.js';
+import { apply, type GivenChange, planDocuments, prepareAll } from './change-sets.operations.js';
 import { affectedFlags, effectsOf, type PlannedState, type Side, type States, statesOf } from './effects.js';
 import type { ChangeEngine, DecidedSet } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
 
-export async function plan(engine: ChangeEngine, changes: readonly GivenChange[]): Promise<ChangePlan> {
+/** What plans and previews need beside the kernel. */
+export interface EnvironmentEngine extends ChangeEngine {
+  readonly replica: Replica;
+}
+
+async function plan(engine: EnvironmentEngine, changes: readonly GivenChange[]): Promise<ChangePlan> {
   return planOf(engine, await engine.plan(await prepareAll(engine, changes)));
 }
 
 /** Returns a decided set as a plan. */
-export async function planOf(engine: ChangeEngine, decided: DecidedSet): Promise<ChangePlan> {
+export async function planOf(engine: EnvironmentEngine, decided: DecidedSet): Promise<ChangePlan> {
   const documents = toPlannedDocuments(engine.registry, decided);
   const effects = await effectsOf(engine, documents);
   return { documents, effects, approval: await engine.gate.findApproval(decided) };
@@ -43,17 +50,9 @@ const validateQuery = createValidator<PreviewQuery>({
   required: ['environment', 'contexts'],
 });
 
-export function preview(
-  engine: ChangeEngine,
-  changes: readonly GivenChange[],
-  query: PreviewQuery,
-): Promise<ChangePreview> {
-  return previewPlanned(engine, query, () => planDocuments(engine, changes));
-}
-
 /** @param plan is called when the query is valid */
 export async function previewPlanned(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   query: PreviewQuery,
   plan: () => Promise<readonly PlannedDocument[]>,
 ): Promise<ChangePreview> {
@@ -68,7 +67,7 @@ export async function previewPlanned(
  * parents. Works in time slices.
  */
 async function previewDocuments(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   documents: readonly PlannedState[],
   { environment, contexts, signal }: PreviewQuery,
 ): Promise<ChangePreview> {
@@ -115,7 +114,10 @@ interface DraftOptions {
 }
 
 /** Compiles one side: the affected flags and their parents, with stored or planned segments. */
-async function createDraft(engine: ChangeEngine, { states, names, environment, side, random, signal }: DraftOptions) {
+async function createDraft(
+  engine: EnvironmentEngine,
+  { states, names, environment, side, random, signal }: DraftOptions,
+) {
   let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
   for await (const document of paced(states.changedSegments, { signal })) {
     const state = document[side] as SegmentState | null;
@@ -185,3 +187,23 @@ function createSharedRandom() {
     },
   };
 }
+
+type Changes = readonly GivenChange[];
+
+/** The operations of change sets. */
+export const changeSetOperations = defineOperations({
+  apply: call({
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Changes, ApplyOptions | undefined>) =>
+      apply(engine, input, context),
+  }),
+  plan: call({
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input }: Call<undefined, Changes>) => plan(engine, input),
+  }),
+  preview: call({
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Changes, PreviewQuery>) =>
+      previewPlanned(engine, context, () => planDocuments(engine, input)),
+  }),
+});

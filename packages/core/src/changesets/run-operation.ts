@@ -3,131 +3,92 @@ import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { CommittedDocuments, PreparedChange } from '../engine/engine.js';
-import type { CallOperation, ReferenceMember } from '../engine/operation.js';
 import { FlagsError } from '../errors.js';
-import type { Validators } from '../input-schemas.js';
 import { readDocumentsAfter } from '../log/change-set-log.js';
-import type { Token } from '../tokens/token.types.js';
 import type { ActorOptions, AuthorizeChanges, GivenActor } from './change-set.types.js';
 import { bypassing } from './change-set-writer.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
-import {
-  type InputOf,
-  type OperationName,
-  operationOf,
-  prepareOperation,
-  type RefOf,
-  type ResultOf,
-} from './operations.js';
 import { ChangesHash, type HashedChange, readChangeSetId, withDerivedIds } from './repetition.js';
+import {
+  type AnyRow,
+  type ArgumentsOf,
+  prepareChange,
+  type ResultOf,
+  readInput,
+  type UntypedArguments,
+  type UntypedCall,
+  type UntypedChange,
+} from './row.js';
 
 /** The key of the engine of an instance's actor: the same in every copy of this package. */
 export const ENGINE = Symbol.for('@flags/engine');
 
-interface WithEngine {
-  readonly [ENGINE]: ChangeEngine;
+interface WithEngine<Own extends ChangeEngine = ChangeEngine> {
+  readonly [ENGINE]: Own;
 }
 
-/** A call of a method of `Flags`, with the arguments whose types are checked here. */
-interface MethodArguments {
-  /** The name of the operation. */
-  readonly op: string;
-  /** The members of its reference. Absent or empty: the operation has none, or validates it itself. */
-  readonly members?: readonly ReferenceMember[];
-  readonly ref?: unknown;
-  readonly options?: unknown;
+/** Every argument of an operation, before it is checked. */
+interface GivenArguments extends UntypedArguments {
+  readonly context?: unknown;
 }
 
-/** Throws `invalid_input` unless a method was called with its reference and options of the right type. */
-function assertArguments({ op, members = [], ref, options }: MethodArguments): void {
-  if (members.length > 0) assertReference(op, members, ref);
-  assertOptions(op, options);
-}
-
-/** Runs a method of `Flags`. A closed engine refuses every operation; `close()` waits for running ones. */
-export function run<Result>(
-  flags: WithEngine,
-  given: MethodArguments,
-  operation: (engine: ChangeEngine) => Promise<Result>,
+/**
+ * Checks the arguments of a method of `Flags`, and calls `work` with the engine of its actor. A closed engine refuses every
+ * operation; `close()` waits for running ones.
+ *
+ * @param row the operation of the method. Without members, it checks its reference itself
+ */
+export function withEngine<Own extends ChangeEngine, Result>(
+  flags: WithEngine<Own>,
+  row: Pick<AnyRow, 'op' | 'method' | 'ref'>,
+  { ref, context }: GivenArguments,
+  work: (engine: Own) => Promise<Result>,
 ): Promise<Result> {
+  const method = row.method ?? row.op;
   // A method that was taken from its object has none.
-  const engine: ChangeEngine | undefined = flags?.[ENGINE];
-  if (!engine) return Promise.reject(notCalledOnFlags(given.op));
+  const engine: Own | undefined = flags?.[ENGINE];
+  if (!engine) return Promise.reject(notCalledOnFlags(method));
   return engine.lifetime.track(async () => {
-    assertArguments(given);
-    return operation(engine);
+    if (row.ref.length > 0) assertReference(method, row.ref, ref);
+    assertOptions(method, context);
+    return work(engine);
   });
 }
 
-/** An operation that runs itself, by its name. */
-type Calls = Readonly<Record<string, CallOperation<never, never, never, unknown, ChangeEngine>>>;
-type CallOf<Row> =
-  Row extends CallOperation<infer Ref, infer Input, infer Context, infer Result, ChangeEngine>
-    ? { readonly ref: Ref; readonly input: Input; readonly context: Context; readonly result: Result }
-    : never;
-
-/** Runs a method whose operation runs itself. */
-export function call<Rows extends Calls, Name extends keyof Rows & string>(
-  flags: WithEngine,
-  rows: Rows,
-  op: Name,
-  given: Omit<CallOf<Rows[Name]>, 'result'>,
-): Promise<CallOf<Rows[Name]>['result']> {
-  const row = rows[op] as CallOperation<unknown, unknown, unknown, CallOf<Rows[Name]>['result'], ChangeEngine>;
-  const { ref, input, context } = given as { readonly [Member in keyof typeof given]: unknown };
-  return run(flags, { op: row.method, members: row.ref, ref, options: context }, async (engine) => {
-    const valid = row.input === undefined ? input : engine.validate[row.input as keyof Validators](input);
-    return row.run(engine, { ref, input: valid, context });
+/** Runs an operation: a change as a change set of one, for which a repeated id returns the first result. */
+export function run<Row extends AnyRow>(flags: WithEngine, row: Row, given: ArgumentsOf<Row>): Promise<ResultOf<Row>>;
+export function run(flags: WithEngine, row: UntypedChange | UntypedCall, given: GivenArguments): Promise<unknown> {
+  if ('prepare' in row) return commitChange(flags, row, given).then(resultOf);
+  return withEngine(flags, row, given, async (engine) => {
+    const { ref, context } = given;
+    return row.run(engine, { ref, input: readInput(engine, row, given.input), context });
   });
 }
 
 /** Returns the error of a method that was called without its object, as `const { enable } = flags; enable(ref)`. */
-export function notCalledOnFlags(op: string): Error {
-  return invalidInput([{ message: `call ${op} on the flags, as in flags.${op}(…)`, path: '' }]);
-}
-
-/** The arguments of a change. */
-export interface ChangeArguments<Name extends OperationName> {
-  readonly ref?: RefOf<Name>;
-  readonly input?: InputOf<Name>;
-  readonly context: ChangeContext | undefined;
-}
-
-/**
- * Runs a method of `Flags` as a change set of one change. A repeated id returns the first result, from the state that
- * the first call has left.
- */
-export function change<Name extends OperationName>(
-  flags: WithEngine,
-  op: Name,
-  given: ChangeArguments<Name>,
-): Promise<ResultOf<Name>> {
-  return commitChange(flags, op, given).then(resultOf<ResultOf<Name>>);
+export function notCalledOnFlags(method: string): Error {
+  return invalidInput([{ message: `call ${method} on the flags, as in flags.${method}(…)`, path: '' }]);
 }
 
 /** Runs a change, without reading its result. */
-export function commitChange<Name extends OperationName>(
-  flags: WithEngine,
-  op: Name,
-  { ref, input, context }: ChangeArguments<Name>,
-): Promise<CommittedChange> {
-  const row = operationOf(op);
-  const members = row?.ref ?? [];
-  return run(flags, { op, members, ref, options: context }, async (engine) => {
-    if (row?.input && !row.isInputOptional && members.length > 0 && input === undefined) {
-      throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
+export function commitChange(flags: WithEngine, row: UntypedChange, given: GivenArguments): Promise<CommittedChange> {
+  const { op, method = op } = row;
+  const { ref, input, context } = given;
+  return withEngine(flags, row, given, async (engine) => {
+    if (row.input && !row.isInputOptional && row.ref.length > 0 && input === undefined) {
+      throw invalidInput([{ message: `${method} needs an input as its second argument`, path: '' }]);
     }
-    const prepare = (own: ChangeEngine) => prepareOperation(own, { op, ref, input });
-    return commitPrepared(engine, { call: { op, ref, input }, context, prepare });
+    const prepare = (own: ChangeEngine) => prepareChange(own, row, { ref, input });
+    return commitPrepared(engine, { call: { op, ref, input }, context: context as ChangeContext | undefined, prepare });
   });
 }
 
 /** A change, and the call that it is the answer to. */
-interface CallOfChange {
+interface CallOfChange<Own extends ChangeEngine> {
   /** A repeated id is compared with it, and planned events name its operation. */
   readonly call: HashedChange;
   readonly context: ChangeContext | undefined;
-  readonly prepare: (engine: ChangeEngine) => Awaitable<PreparedChange>;
+  readonly prepare: (engine: Own) => Awaitable<PreparedChange>;
 }
 
 /** A change with the documents after it, or after the first commit of a repeated id. */
@@ -137,9 +98,9 @@ interface CommittedChange {
 }
 
 /** Commits a change set of one change, unless its id is repeated. */
-export async function commitPrepared(
-  engine: ChangeEngine,
-  { call, context, prepare }: CallOfChange,
+export async function commitPrepared<Own extends ChangeEngine>(
+  engine: Own,
+  { call, context, prepare }: CallOfChange<Own>,
 ): Promise<CommittedChange> {
   const { op } = call;
   const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
@@ -232,7 +193,7 @@ export function refuseBypass(context: unknown): void {
 export interface ActorIdentity {
   /** Not validated yet: the first change validates it. */
   readonly name: unknown;
-  readonly token?: Pick<Token, 'id' | 'kind'>;
+  readonly token?: { readonly id: string; readonly kind: string };
   /** The person, or the one who created the token. Absent for the instance itself. */
   readonly person?: Person | undefined;
   readonly authorize?: AuthorizeChanges | undefined;
@@ -275,13 +236,13 @@ function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
  * Returns the engine of an actor. It inherits the other members: a router creates one engine per request. The check of an
  * engine that has one stays, whoever the actor is.
  */
-export function engineOf(
-  shared: SharedEngine & Partial<Pick<ChangeEngine, 'authorize'>>,
+export function engineOf<Shared extends SharedEngine & Partial<Pick<ChangeEngine, 'authorize'>>>(
+  shared: Shared,
   identity: ActorIdentity,
-): ChangeEngine {
+): Shared & ChangeEngine {
   const { writer } = shared;
   const actor = { ...identity, authorize: bothOf(shared.authorize, identity.authorize) };
-  return Object.assign(Object.create(shared) as SharedEngine, {
+  return Object.assign(Object.create(shared) as Shared, {
     run: (changes, context) => writer.run(changes, attribute(context, actor)),
     plan: async (changes, context) => writer.plan(changes, attribute(context, actor)),
     isCommitted: async (context) => writer.isCommitted(attribute(context, actor)),

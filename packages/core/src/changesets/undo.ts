@@ -1,7 +1,7 @@
 import type { Awaitable, ChangeSetRef } from '../base/common.types.js';
 import { paced } from '../base/paced.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { CHANGE_SET, singleOperation } from '../engine/operation.js';
+import { CHANGE_SET, defineOperations, singleOperation } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
 import type { Registry } from '../kernel/registry.js';
 import {
@@ -112,10 +112,11 @@ function toConflict(id: string, error: unknown): unknown {
   return new FlagsError('undo_conflict', message, undefined, { cause: error });
 }
 
-export const undoOperations = {
+export const undoOperations = defineOperations({
   undoChangeSet: singleOperation({
+    method: 'history.undo',
     ref: CHANGE_SET,
     isInRequests: 'alone',
     prepare: (engine: Engine, ref: ChangeSetRef, _input: unknown) => prepareUndo(engine, ref),
   }),
-};
+});

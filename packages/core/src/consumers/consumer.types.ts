@@ -1,4 +1,3 @@
-import type { ConsumerRef, ListPage, PageQuery } from '../base/common.types.js';
 import type { FlagsEvent } from '../log/event.types.js';
 
 /** Where a consumer starts. */
@@ -56,57 +55,4 @@ export interface Consumer {
 /** The input of `resetConsumer`. */
 export interface ConsumerReset {
   readonly from: ConsumerStart;
-}
-
-/** Operations on durable readers of events. */
-export interface ConsumerOperations {
-  /**
-   * Hands all events to a handler: in their order, at least once, and on one node at a time. The storage keeps the
-   * position, so a consumer continues after a restart, and on another node after a crash. Call it on every node.
-   *
-   * A handler that throws is repeated from the same position after 1 second, later after up to 5 minutes. It delays only
-   * its own consumer. Events that were handled just before a crash are handled again: about those of the last second.
-   *
-   * Resolves when the consumer is stored, so that a new one misses no later event. There may be 100 consumers.
-   *
-   * @param name as of a flag: 1–100 characters
-   * @returns a function that ends the consumer on this node: it aborts `signal`, waits up to 5 seconds for the handler, and
-   * leaves the consumer to other nodes. Safe to call again
-   * @throws FlagsError `invalid_input`, `too_much_contention`, `closed`
-   * @example
-   * const stop = await flags.consume('audit', async (events) => {
-   *   for (const event of events) await audit.write(event.at, event.actor, event.type);
-   * });
-   */
-  consume(name: string, handler: ConsumerHandler, options?: ConsumeOptions): Promise<() => Promise<void>>;
-
-  /**
-   * Lists the consumers, by name, with their lag.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items } = await flags.listConsumers();
-   * const failing = items.filter(({ error }) => error !== null);
-   */
-  listConsumers(page?: PageQuery): Promise<ListPage<Consumer>>;
-
-  /**
-   * Moves a consumer to the newest event, or to the beginning of the log. The node that runs it aborts the handler, and
-   * continues there: at once if it is this one, otherwise within a third of the lease.
-   *
-   * @throws FlagsError `invalid_input`, `consumer_not_found`, `too_much_contention`
-   * @example
-   * await flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' });
-   */
-  resetConsumer(ref: ConsumerRef, input: ConsumerReset): Promise<void>;
-
-  /**
-   * Deletes a consumer. This node ends it at once, others within a third of the lease. They report `consumer_not_found` to
-   * `onError`. It exists again when `consume` is called again.
-   *
-   * @throws FlagsError `consumer_not_found`, `too_much_contention`
-   * @example
-   * await flags.deleteConsumer({ consumer: 'audit' });
-   */
-  deleteConsumer(ref: ConsumerRef): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { pageBounds, pageOf } from '../base/pages.js';
 import { assertText, invalidInput, type Validator } from '../base/validator.js';
+import { type Call, call, defineOperations, NO_REFERENCE, type Page } from '../engine/operation.js';
 import { isFlagsError } from '../errors.js';
 import type { EventEngine } from '../log/event.operations.js';
 import { newestPosition, type StoredEventHead } from '../storage/feed-pages.js';
@@ -34,10 +35,15 @@ export interface ConsumerEngine extends EventEngine {
 
 const LEASE = 30_000;
 
-export async function consume(
+/** What reads the events of a consumer on this node. */
+export interface NewConsumer {
+  readonly name: string;
+  readonly handler: ConsumerHandler;
+}
+
+async function consume(
   engine: ConsumerEngine,
-  consumer: string,
-  handler: ConsumerHandler,
+  { name: consumer, handler }: NewConsumer,
   options: ConsumeOptions = {},
 ): Promise<() => Promise<void>> {
   const { name, from = 'now', lease = LEASE } = engine.validate.consumer({ ...options, name: consumer });
@@ -75,7 +81,7 @@ async function positionOf(storage: FlagsStorage, from: ConsumerStart): Promise<s
   return from === 'now' ? ((await newestPosition(storage)) ?? null) : null;
 }
 
-export async function listConsumers({ storage, now }: ConsumerEngine, query?: PageQuery): Promise<ListPage<Consumer>> {
+async function listConsumers({ storage, now }: ConsumerEngine, query?: PageQuery): Promise<ListPage<Consumer>> {
   const { after, limit } = pageBounds(query);
   const bounds = { ...(after !== undefined && { after }), ...(Number.isFinite(limit) && { limit: limit + 1 }) };
   const stored = await storage.list({ kind: consumerDocuments.kind, part: 'body', ...bounds });
@@ -150,7 +156,7 @@ async function readNext(storage: FlagsStorage, position: string | null): Promise
   }
 }
 
-export async function resetConsumer(
+async function resetConsumer(
   { storage, validate, feed }: ConsumerEngine,
   { consumer }: ConsumerRef,
   input: ConsumerReset,
@@ -170,7 +176,7 @@ async function tellRunners({ subscriptions }: ConsumerEngine['feed'], consumer: 
   for (const reader of subscriptions) if (reader instanceof ConsumerRunner) await reader.check(consumer);
 }
 
-export async function deleteConsumer({ storage, feed }: ConsumerEngine, { consumer }: ConsumerRef): Promise<void> {
+async function deleteConsumer({ storage, feed }: ConsumerEngine, { consumer }: ConsumerRef): Promise<void> {
   assertText('consumer', consumer);
   await writeConsumer(storage, consumer, (stored) => {
     if (!stored) throw consumerNotFound(consumer);
@@ -178,3 +184,28 @@ export async function deleteConsumer({ storage, feed }: ConsumerEngine, { consum
   });
   await tellRunners(feed, consumer);
 }
+
+/** The operations of consumers. */
+export const consumerOperations = defineOperations({
+  consume: call({
+    ref: NO_REFERENCE,
+    run: (engine: ConsumerEngine, { input, context }: Call<undefined, NewConsumer, ConsumeOptions | undefined>) =>
+      consume(engine, input, context),
+  }),
+  listConsumers: call({
+    method: 'consumers.list',
+    ref: NO_REFERENCE,
+    run: (engine: ConsumerEngine, { input }: Call<undefined, Page>) => listConsumers(engine, input),
+  }),
+  resetConsumer: call({
+    method: 'consumers.reset',
+    ref: ['consumer'],
+    run: (engine: ConsumerEngine, { ref, input }: Call<ConsumerRef, ConsumerReset>) =>
+      resetConsumer(engine, ref, input),
+  }),
+  deleteConsumer: call({
+    method: 'consumers.delete',
+    ref: ['consumer'],
+    run: (engine: ConsumerEngine, { ref }: Call<ConsumerRef>) => deleteConsumer(engine, ref),
+  }),
+});

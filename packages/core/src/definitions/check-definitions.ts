@@ -74,7 +74,7 @@ const environmentDefinition: ObjectSchema<DefinedEnvironment> = {
 const flagDefinition: ObjectSchema<DefinedFlag> = {
   type: 'object',
   properties: {
-    ...newFlag([]).properties,
+    ...newFlag.properties,
     type: { type: 'string', minLength: 1, maxLength: LIMITS.name },
     project: name,
     stale: { type: 'boolean' },

@@ -2,7 +2,8 @@ import type { Awaitable } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
-import type { ChangeEngine } from '../changesets/engine.js';
+import type { EnvironmentEngine } from '../changesets/plan.operations.js';
+import { type Call, call, defineOperations } from '../engine/operation.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { membersOf } from '../flags/flag-members.js';
@@ -34,7 +35,7 @@ interface ExportOptions {
 }
 
 export async function exportDefinitions(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   query: ExportQuery = {},
   { canRead = () => true, isReadOnly = false }: ExportOptions = {},
 ): Promise<Definitions> {
@@ -63,7 +64,7 @@ export async function exportDefinitions(
  * Yields the documents of a kind in the order of their ids, in slices. Those that are in memory are not copied, because
  * copies would double the memory: callers must not change them.
  */
-export async function* readAll<State>({ storage, replica }: ChangeEngine, kind: string): AsyncGenerator<State> {
+export async function* readAll<State>({ storage, replica }: EnvironmentEngine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
     await pause();
@@ -85,7 +86,7 @@ export async function* readAll<State>({ storage, replica }: ChangeEngine, kind: 
 type Filter = (project: string | null) => Promise<boolean>;
 
 async function createFilter(
-  { read }: ChangeEngine,
+  { read }: EnvironmentEngine,
   { project }: ExportQuery,
   canRead: CanReadDefinitions,
 ): Promise<Filter> {
@@ -148,3 +149,12 @@ function toStrategyDefinition(strategy: Strategy, nameOf: FlagContext['nameOf'])
   if (!segments?.length) return strategy;
   return { ...strategy, segments: segments.map(nameOf) };
 }
+
+/** The export of definitions. */
+export const exportOperations = defineOperations({
+  exportDefinitions: call({
+    method: 'definitions.export',
+    ref: ['project?'],
+    run: (engine: EnvironmentEngine, { ref }: Call<ExportQuery | undefined>) => exportDefinitions(engine, ref),
+  }),
+});

@@ -4,13 +4,13 @@ import { compareStates } from '../base/parts.js';
 import { invalidInput, locateRefusals } from '../base/validator.js';
 import type { AuthorizeChanges, PlannedDocument } from '../changesets/change-set.types.js';
 import type { PlannedState } from '../changesets/effects.js';
-import type { ChangeEngine } from '../changesets/engine.js';
-import { planOf } from '../changesets/plan.operations.js';
+import { type EnvironmentEngine, planOf } from '../changesets/plan.operations.js';
 import { toPlannedEvent } from '../changesets/planned.js';
 import { ChangesHash } from '../changesets/repetition.js';
 import { type Restoration, restoreDocuments } from '../changesets/restore.operations.js';
 import { toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
 import { assertSegmentsUsable } from '../flags/change-flag.js';
 import { type Fault, newFaults, newPatterns } from '../flags/faults.js';
 import type { FlagState } from '../flags/flag.js';
@@ -44,7 +44,7 @@ import { rolloutsLeftAlone } from './targets.decide.js';
  * @param rules whether to refuse new faults. Without them, the definitions are loaded as they are.
  */
 export async function importDefinitions(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   document: Definitions,
   options: ImportOptions = {},
   rules = true,
@@ -76,7 +76,7 @@ export async function importDefinitions(
 }
 
 /** The log does not tell which strategies a committed import has left alone: returns those that roll out now. */
-function rolloutsNow({ memory }: ChangeEngine, { flags }: Required<Definitions>): ImportResult['rollouts'] {
+function rolloutsNow({ memory }: EnvironmentEngine, { flags }: Required<Definitions>): ImportResult['rollouts'] {
   const known = memory.statesOf(flagDocuments);
   return flags.flatMap((definition) => {
     const flag = known.get(definition.name);
@@ -85,7 +85,7 @@ function rolloutsNow({ memory }: ChangeEngine, { flags }: Required<Definitions>)
 }
 
 /** Reads the result of a committed import from its events. */
-function readImport(engine: ChangeEngine, id: string, rollouts: ImportResult['rollouts']): Promise<ImportResult> {
+function readImport(engine: EnvironmentEngine, id: string, rollouts: ImportResult['rollouts']): Promise<ImportResult> {
   return readCommittedSet(id, async () => {
     const set = await readSet(engine.storage, id);
     const changed = await readLoggedDocuments(engine, set);
@@ -104,7 +104,7 @@ async function differencesOf(documents: readonly PlannedState[]): Promise<readon
 }
 
 async function hashOf(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   { projects, segments, flags }: Required<Definitions>,
   prune: boolean,
 ): Promise<ChangesHash> {
@@ -114,7 +114,7 @@ async function hashOf(
   return hash;
 }
 
-function readOptions(engine: ChangeEngine, { prune = false, dryRun = false, ...rest }: ImportOptions) {
+function readOptions(engine: EnvironmentEngine, { prune = false, dryRun = false, ...rest }: ImportOptions) {
   for (const [name, value] of Object.entries({ prune, dryRun })) {
     if (typeof value !== 'boolean') throw invalidInput([{ message: 'must be boolean', path: `/${name}` }]);
   }
@@ -128,7 +128,7 @@ function readOptions(engine: ChangeEngine, { prune = false, dryRun = false, ...r
  * its projects.
  */
 async function prunedFlags(
-  { storage, read }: ChangeEngine,
+  { storage, read }: EnvironmentEngine,
   { projects, flags }: Required<Definitions>,
 ): Promise<Required<Definitions>['flags']> {
   const present = new Set(flags.map(({ name }) => name));
@@ -147,7 +147,7 @@ async function prunedFlags(
   return [...flags.map((flag) => ({ archived: false, ...flag })), ...absent];
 }
 
-async function readKnownSegments(engine: ChangeEngine): Promise<readonly KnownSegment[]> {
+async function readKnownSegments(engine: EnvironmentEngine): Promise<readonly KnownSegment[]> {
   const known: KnownSegment[] = [];
   for await (const { id, name, createdAt } of readAll<SegmentState>(engine, segmentDocuments.kind)) {
     known.push({ id, name, createdAt });
@@ -156,7 +156,7 @@ async function readKnownSegments(engine: ChangeEngine): Promise<readonly KnownSe
 }
 
 /** Prepares the change set. It decides on the states at the time of the commit. */
-function toChange(engine: ChangeEngine, plan: ImportPlan, rules: boolean): PreparedChange {
+function toChange(engine: EnvironmentEngine, plan: ImportPlan, rules: boolean): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
     async decide(unit, context) {
@@ -180,7 +180,11 @@ interface PlacedDocument {
   readonly path: string;
 }
 
-async function restoreAll(engine: ChangeEngine, unit: UnitOfWork, documents: readonly PlacedDocument[]): Promise<void> {
+async function restoreAll(
+  engine: EnvironmentEngine,
+  unit: UnitOfWork,
+  documents: readonly PlacedDocument[],
+): Promise<void> {
   const restorations: Restoration[] = [];
   for await (const { planned, path: place } of paced(documents)) {
     // Pruned flags have no place in the document.
@@ -201,7 +205,7 @@ async function restoreAll(engine: ChangeEngine, unit: UnitOfWork, documents: rea
  * because that takes long.
  */
 async function assertNoNewFaults(
-  engine: ChangeEngine,
+  engine: EnvironmentEngine,
   unit: UnitOfWork,
   documents: readonly PlacedDocument[],
 ): Promise<void> {
@@ -248,7 +252,7 @@ function idOf({ kind, target }: Planned): string {
  * Returns the actor's check of the import. For a new document, it also gets the events that would bring an empty
  * document to its state: each needs a permission of its own.
  */
-function createAuthorization({ authorize, registry }: ChangeEngine): AuthorizeChanges | undefined {
+function createAuthorization({ authorize, registry }: EnvironmentEngine): AuthorizeChanges | undefined {
   if (!authorize) return undefined;
   return async ({ documents, segmentUses }) => {
     const whole: PlannedDocument[] = [];
@@ -270,3 +274,13 @@ function withContents(registry: Registry, document: PlannedDocument): PlannedDoc
   );
   return { ...document, events: [...events, ...contents] };
 }
+
+/** The import of definitions. */
+export const importOperations = defineOperations({
+  importDefinitions: call({
+    method: 'definitions.import',
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Definitions, ImportOptions | undefined>) =>
+      importDefinitions(engine, input, context),
+  }),
+});

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../base/common.types.js';
+import type { Awaitable, PageQuery } from '../base/common.types.js';
 import type { Engine, PreparedChange } from './engine.js';
 
 /** The types of the members of references. Names that end in `?` are optional. */
@@ -31,17 +31,23 @@ export const TOKEN = ['token'] as const;
 export const CHANGE_SET = ['changeSet'] as const;
 export const CHANGE_REQUEST = ['changeRequest'] as const;
 
+/** What every operation has: its name, and the arguments that are checked before it runs. */
+interface OperationRow {
+  /** The method of `Flags` that runs it, as `segments.create`. Absent: the method has the name of the operation. */
+  readonly method?: string;
+  /** The members of the reference; empty for an operation without one, and if the operation checks them itself. */
+  readonly ref: readonly ReferenceMember[];
+  /** The name of the schema of the input. Absent: there is no input, or the operation checks it itself. */
+  readonly input?: string;
+  /** An absent input is an empty one. */
+  readonly isInputOptional?: true;
+}
+
 /**
  * An operation that changes documents, described once. The arguments' checks, the repetition of calls, and the
  * vocabulary of change sets follow from its row.
  */
-export interface Operation<Ref, Input, Result, Needed = Engine> {
-  /** The members of the reference; empty for an operation without one. */
-  readonly ref: readonly ReferenceMember[];
-  /** The name of the schema of the input. Absent: there is no input. */
-  readonly input?: string;
-  /** An absent input is an empty one. */
-  readonly isInputOptional?: true;
+export interface ChangeOperation<Ref, Input, Result, Needed = Engine> extends OperationRow {
   /** Whether change sets may contain it. */
   readonly isInSets: boolean;
   /** A change request may contain it although change sets may not: among other changes, or only `alone`. */
@@ -50,40 +56,54 @@ export interface Operation<Ref, Input, Result, Needed = Engine> {
   readonly prepare: (engine: Needed, ref: Ref, input: Input) => Awaitable<PreparedChange<Result>>;
 }
 
-type Row<Ref, Input, Result, Name, Needed> = Omit<Operation<Ref, Input, Result, Needed>, 'isInSets' | 'input'> & {
-  readonly input?: Name;
-};
-
-/** An operation that change sets may contain. */
-export function operation<Ref, Input, Result, const Name extends string = never, Needed = Engine>(
-  row: Row<Ref, Input, Result, Name, Needed>,
-) {
-  return { ...row, isInSets: true } as const satisfies Operation<Ref, Input, Result, Needed>;
-}
-
-/** An operation that is a change set of its own only. */
-export function singleOperation<Ref, Input, Result, const Name extends string = never, Needed = Engine>(
-  row: Row<Ref, Input, Result, Name, Needed>,
-) {
-  return { ...row, isInSets: false } as const satisfies Operation<Ref, Input, Result, Needed>;
-}
-
 /**
  * An operation that is not one prepared change: a read, or a change of several documents that decides by itself what it
  * commits.
  */
-export interface CallOperation<Ref, Input, Context, Result, Needed> {
-  /** The method of `Flags`, for messages. */
-  readonly method: string;
-  readonly ref: readonly ReferenceMember[];
-  /** The name of the schema of the input. Absent: there is no input. */
-  readonly input?: string;
+export interface CallOperation<Ref, Input, Context, Result, Needed = Engine> extends OperationRow {
   readonly run: (engine: Needed, call: Call<Ref, Input, Context>) => Promise<Result>;
 }
 
+/** Where a list starts and how long it is, if the caller says so. */
+export type Page = PageQuery | undefined;
+
 /** The arguments of a call. */
-export interface Call<Ref, Input = undefined, Context = undefined> {
+export interface Call<Ref = undefined, Input = undefined, Context = undefined> {
   readonly ref: Ref;
   readonly input: Input;
   readonly context: Context;
+}
+
+type ChangeRow<Ref, Input, Result, Name, Needed> = Omit<
+  ChangeOperation<Ref, Input, Result, Needed>,
+  'isInSets' | 'input'
+> & { readonly input?: Name };
+
+/** An operation that change sets may contain. */
+export function operation<Ref, Input, Result, const Name extends string = never, Needed = Engine>(
+  row: ChangeRow<Ref, Input, Result, Name, Needed>,
+) {
+  return { ...row, isInSets: true } as const satisfies ChangeOperation<Ref, Input, Result, Needed>;
+}
+
+/** An operation that is a change set of its own only. */
+export function singleOperation<Ref, Input, Result, const Name extends string = never, Needed = Engine>(
+  row: ChangeRow<Ref, Input, Result, Name, Needed>,
+) {
+  return { ...row, isInSets: false } as const satisfies ChangeOperation<Ref, Input, Result, Needed>;
+}
+
+/** An operation that runs itself. */
+export function call<Ref, Input, Context, Result, const Name extends string = never, Needed = Engine>(
+  row: Omit<CallOperation<Ref, Input, Context, Result, Needed>, 'input'> & { readonly input?: Name },
+) {
+  return row satisfies CallOperation<Ref, Input, Context, Result, Needed>;
+}
+
+/** The rows of a feature, each with its name. */
+export type NamedRows<Rows> = { readonly [Name in keyof Rows]: Rows[Name] & { readonly op: Name } };
+
+/** Gives the operations of a feature their names. */
+export function defineOperations<const Rows extends Readonly<Record<string, object>>>(rows: Rows): NamedRows<Rows> {
+  return Object.fromEntries(Object.entries(rows).map(([op, row]) => [op, { ...row, op }])) as NamedRows<Rows>;
 }

@@ -2,7 +2,7 @@ import type { FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { cutPage, pageBounds } from '../base/pages.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
-import { FLAG, operation, singleOperation } from '../engine/operation.js';
+import { type Call, call, defineOperations, FLAG, operation, type Page, singleOperation } from '../engine/operation.js';
 import type { DocumentReader } from '../storage/documents.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
@@ -67,7 +67,7 @@ function removeDependencies(_: Engine, ref: FlagRef): PreparedChange<void> {
   return changeFlag(ref, { decide: dependencyRules.removeDependencies, result: () => undefined });
 }
 
-export async function listPossibleParents(engine: Engine, ref: FlagRef, query?: PageQuery): Promise<ListPage<string>> {
+async function listPossibleParents(engine: Engine, ref: FlagRef, query?: PageQuery): Promise<ListPage<string>> {
   const bounds = pageBounds(query);
   const { state: child } = await findFlag(engine.read, ref);
   if (!(await canDepend(engine, child))) return { items: [] };
@@ -88,8 +88,13 @@ function toDependency({ flag, enabled = true, variants = [] }: DependencyInput):
   return { flag, enabled, variants };
 }
 
-export const dependencyOperations = {
+export const dependencyOperations = defineOperations({
   addDependency: operation({ ref: FLAG, input: 'dependency', prepare: addDependency }),
   removeDependency: operation({ ref: FLAG, input: 'parent', prepare: removeDependency }),
   removeDependencies: singleOperation({ ref: FLAG, prepare: removeDependencies }),
-};
+  listPossibleParents: call({
+    ref: FLAG,
+    run: (engine: Engine, { ref, context }: Call<FlagRef, undefined, Page>) =>
+      listPossibleParents(engine, ref, context),
+  }),
+});

@@ -6,6 +6,7 @@ import { boundsOf, cutPage, pageBounds } from '../base/pages.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE, type Page, PROJECT } from '../engine/operation.js';
 import { findProject } from '../engine/references.js';
 import type { DocumentReader } from '../storage/documents.js';
 import type { UsageStorage } from '../storage/usage/port.js';
@@ -20,7 +21,7 @@ import { membersOf } from './flag-members.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';
 
-export async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQuery): Promise<ListPage<FlagSummary>> {
+async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQuery): Promise<ListPage<FlagSummary>> {
   const bounds = pageBounds(query);
   await findProject(engine.read, ref);
   const flags = await listLiveFlags(engine, ref.project);
@@ -28,7 +29,7 @@ export async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQue
   return { ...page, items: await summarizeFlags(engine, page.items) };
 }
 
-export async function listArchivedFlags(
+async function listArchivedFlags(
   engine: Engine,
   { project }: Partial<ProjectRef> = {},
   query?: PageQuery,
@@ -317,3 +318,20 @@ function compareKeys(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }
+
+/** The lists of flags. */
+export const flagListOperations = defineOperations({
+  listFlags: call({
+    ref: PROJECT,
+    run: (engine: Engine, { ref, context }: Call<ProjectRef, undefined, Page>) => listFlags(engine, ref, context),
+  }),
+  listArchivedFlags: call({
+    ref: ['project?'],
+    run: (engine: Engine, { ref, context }: Call<Partial<ProjectRef> | undefined, undefined, Page>) =>
+      listArchivedFlags(engine, ref, context),
+  }),
+  searchFlags: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagEngine, { input }: Call<undefined, FlagQuery | undefined>) => searchFlags(engine, input),
+  }),
+});

@@ -59,12 +59,9 @@ export function membersOf(flag: Partial<FlagMembers>): FlagMembers {
 }
 
 /** Returns the schemas of the members in inputs. */
-export function memberSchemas(flagTypes: readonly string[]): Readonly<Record<keyof FlagMembers, JsonSchema>> {
+export function memberSchemas(): Readonly<Record<keyof FlagMembers, JsonSchema>> {
   const schemas = Object.entries(FLAG_MEMBERS).map(([name, { schema }]) => [name, schema] as const);
-  return {
-    ...(Object.fromEntries(schemas) as Record<keyof FlagMembers, JsonSchema>),
-    type: { ...FLAG_MEMBERS.type.schema, enum: flagTypes },
-  };
+  return Object.fromEntries(schemas) as Record<keyof FlagMembers, JsonSchema>;
 }
 
 const SEARCHED = FLAG_MEMBER_NAMES.filter((name) => FLAG_MEMBERS[name].isSearched);

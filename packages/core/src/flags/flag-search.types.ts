@@ -1,4 +1,4 @@
-import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ListPage, PageQuery } from '../base/common.types.js';
 import type { AudiencePart } from '../words/audience.js';
 import type { FlagMembers, FlagSummary } from './flag.types.js';
 
@@ -74,28 +74,4 @@ export interface EnvironmentOverview {
 export interface FlagPage extends ListPage<FlagOverview> {
   /** The number of all matching flags, regardless of `limit` and `after`. */
   readonly total: number;
-}
-
-export interface FlagListOperations {
-  /**
-   * Lists a project's flags in name order (code points), without archived flags.
-   *
-   * @throws FlagsError `project_not_found`
-   * @example
-   * const { items } = await flags.listFlags({ project: 'default' });
-   * const fresh = items.filter((flag) => !flag.stale);
-   */
-  listFlags(ref: ProjectRef, page?: PageQuery): Promise<ListPage<FlagSummary>>;
-
-  /**
-   * Finds flags of all projects: by text, label, owner, type, state and environment. Answers from memory, after it has
-   * applied the changes of other processes.
-   *
-   * Pages sorted by `lastSeenAt` may repeat or miss flags whose time changes between two pages.
-   *
-   * @throws FlagsError `invalid_input`, `environment_not_found`
-   * @example
-   * const { items, total } = await flags.searchFlags({ label: 'team-shop', sort: '-createdAt', limit: 20 });
-   */
-  searchFlags(query?: FlagQuery): Promise<FlagPage>;
 }

@@ -3,7 +3,16 @@ import { cloneJson } from '../base/json.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
-import { ANY_FLAG, FLAG, operation, PROJECT, singleOperation } from '../engine/operation.js';
+import {
+  ANY_FLAG,
+  type Call,
+  call,
+  defineOperations,
+  FLAG,
+  operation,
+  PROJECT,
+  singleOperation,
+} from '../engine/operation.js';
 import { findProject } from '../engine/references.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
@@ -51,7 +60,7 @@ function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedCh
   };
 }
 
-export async function getFlag(engine: Engine, ref: FlagRef): Promise<FlagDetail> {
+async function getFlag(engine: Engine, ref: FlagRef): Promise<FlagDetail> {
   const found = await findFlag(engine.read, ref);
   return toDetail(found, { settings: engine.settings, ...(await readBeside(engine, ref.flag)) });
 }
@@ -153,7 +162,7 @@ function archiveFlag({ now }: Engine, ref: FlagRef): PreparedChange<void> {
   });
 }
 
-export async function locateFlag({ read }: Engine, { flag }: { readonly flag: string }): Promise<FlagRef> {
+async function locateFlag({ read }: Engine, { flag }: { readonly flag: string }): Promise<FlagRef> {
   const { project } = assertFound(await read(flagDocuments, flag), { flag });
   return { project, flag };
 }
@@ -218,7 +227,7 @@ function setVariants(_: Engine, ref: FlagRef, input: readonly VariantInput[]): P
   });
 }
 
-export const flagOperations = {
+export const flagOperations = defineOperations({
   createFlag: operation({ ref: PROJECT, input: 'newFlag', prepare: createFlag }),
   updateFlag: operation({ ref: FLAG, input: 'flagChanges', prepare: updateFlag }),
   changeLabels: singleOperation({ ref: FLAG, input: 'labelChanges', prepare: changeLabels }),
@@ -228,4 +237,9 @@ export const flagOperations = {
   deleteFlag: operation({ ref: ANY_FLAG, prepare: deleteFlag }),
   moveFlag: operation({ ref: FLAG, input: 'move', prepare: moveFlag }),
   setVariants: operation({ ref: FLAG, input: 'variants', prepare: setVariants }),
-};
+  getFlag: call({ ref: FLAG, run: (engine: Engine, { ref }: Call<FlagRef>) => getFlag(engine, ref) }),
+  locateFlag: call({
+    ref: ['flag'],
+    run: (engine: Engine, { ref }: Call<Pick<FlagRef, 'flag'>>) => locateFlag(engine, ref),
+  }),
+});

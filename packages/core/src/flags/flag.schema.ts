@@ -9,14 +9,16 @@ import { filterSchemas } from './flag-filters.js';
 import { FLAG_MEMBERS, memberSchemas } from './flag-members.js';
 import { FLAG_SORTS, type FlagQuery } from './flag-search.types.js';
 
-export function newFlag(flagTypes: readonly string[]): ObjectSchema<NewFlag> {
-  const { stale: _, ...members } = memberSchemas(flagTypes);
-  return { type: 'object', properties: { name, ...members }, required: ['name'] };
-}
+const MEMBERS = memberSchemas();
+const { stale: _, ...NEW_MEMBERS } = MEMBERS;
 
-export function flagChanges(flagTypes: readonly string[]): ObjectSchema<FlagChanges> {
-  return { type: 'object', properties: memberSchemas(flagTypes) };
-}
+export const newFlag: ObjectSchema<NewFlag> = {
+  type: 'object',
+  properties: { name, ...NEW_MEMBERS },
+  required: ['name'],
+};
+
+export const flagChanges: ObjectSchema<FlagChanges> = { type: 'object', properties: MEMBERS };
 
 export const findLabelIssues = uniqueTexts<FlagChanges>('labels');
 

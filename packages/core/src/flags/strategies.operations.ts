@@ -3,7 +3,7 @@ import { assertEnvironment } from '../base/environments.js';
 import { cloneJson } from '../base/json.js';
 import { assertText, invalidInput } from '../base/validator.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
-import { ENVIRONMENT, operation, STRATEGY, singleOperation } from '../engine/operation.js';
+import { defineOperations, ENVIRONMENT, operation, STRATEGY, singleOperation } from '../engine/operation.js';
 import { referredSegments } from '../engine/references.js';
 import type { ErrorDetail } from '../errors.js';
 import type { Read } from '../storage/documents.js';
@@ -154,7 +154,7 @@ function toIssue({ id, index }: { readonly id: number; readonly index: number },
   return { message: `must be the id of a segment; there is no segment ${id}`, path: `${path}/segments/${index}` };
 }
 
-export const strategyOperations = {
+export const strategyOperations = defineOperations({
   addStrategy: operation({ ref: ENVIRONMENT, input: 'strategy', prepare: addStrategy }),
   updateStrategy: operation({ ref: STRATEGY, input: 'strategyReplacement', prepare: updateStrategy }),
   removeStrategy: operation({ ref: STRATEGY, prepare: removeStrategy }),
@@ -162,4 +162,4 @@ export const strategyOperations = {
   enable: operation({ ref: ENVIRONMENT, prepare: enable }),
   disable: operation({ ref: ENVIRONMENT, prepare: disable }),
   configureEnvironment: operation({ ref: ENVIRONMENT, input: 'environment', prepare: configureEnvironment }),
-};
+});

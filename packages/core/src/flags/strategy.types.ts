@@ -1,4 +1,3 @@
-import type { ChangeContext, EnvironmentRef, StrategyRef } from '../base/common.types.js';
 import type { Constraint, Payload, StrategyParameters } from '../evaluation/definitions.types.js';
 import type { BuiltInName, BuiltInParameters } from '../evaluation/strategies.js';
 import type { StrategyRollout } from './rollout.types.js';
@@ -54,7 +53,7 @@ export type StrategyInput<Own extends string = never> = BuiltInStrategyInput | O
 
 /** A strategy that is not built in, or was read from the storage. */
 export interface OwnStrategyInput<Own extends string = never> extends StrategyMembers {
-  /** A custom strategy, in `strategies` of `createFlags` or `defineFlags`, or the name of a stored one. 1–100 characters. */
+  /** A custom strategy, in `strategies` of `openFlags` or `defineFlags`, or the name of a stored one. 1–100 characters. */
   readonly name: Own | StoredStrategyName;
   /** Default: `{}`. */
   readonly parameters?: StrategyParameters | null;
@@ -98,103 +97,6 @@ export interface StrategyPlace {
   readonly id: string;
   /** Strategies are shown and evaluated in ascending order. */
   readonly sortOrder: number;
-}
-
-export interface StrategyOperations<Own extends string = never> {
-  /**
-   * Adds a strategy to a flag in one environment, after those with the same `sortOrder`.
-   *
-   * Concurrent additions all succeed.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `environment_not_found`,
-   * `flag_archived`, `revision_mismatch`
-   * @example
-   * const { id } = await flags.addStrategy(
-   *   { project: 'default', flag: 'checkout', environment: 'production' },
-   *   { name: 'flexibleRollout', parameters: { rollout: 25, groupId: 'checkout', stickiness: 'default' } },
-   * );
-   */
-  addStrategy(ref: EnvironmentRef, input: StrategyInput<Own>, context?: ChangeContext): Promise<Strategy>;
-
-  /**
-   * Replaces a strategy, except its id. Without a name, the strategy keeps its name. Absent parameters become `{}`,
-   * absent constraints `[]`; other absent members are removed.
-   *
-   * @throws FlagsError as `addStrategy`, and `strategy_not_found`
-   * @example
-   * await flags.updateStrategy({ ...environment, strategy: id }, { name: 'default' });
-   */
-  updateStrategy(ref: StrategyRef, input: StrategyReplacement<Own>, context?: ChangeContext): Promise<Strategy>;
-
-  /**
-   * Removes a strategy. Removing the last strategy also disables the environment, because an enabled environment always
-   * has a strategy.
-   *
-   * @throws FlagsError as `addStrategy`, and `strategy_not_found`, also if a concurrent call
-   * removed the strategy first
-   * @example
-   * await flags.removeStrategy({ project: 'default', flag: 'checkout', environment: 'production', strategy: id });
-   */
-  removeStrategy(ref: StrategyRef, context?: ChangeContext): Promise<void>;
-
-  /**
-   * Gives strategies of one environment their `sortOrder`, in one change. Strategies that are not named keep theirs.
-   *
-   * @param order at most 100 strategies, each at most once
-   * @returns all strategies of the environment in their new order
-   * @throws FlagsError as `addStrategy`, and `strategy_not_found`
-   * @example
-   * await flags.orderStrategies(environment, [{ id: first, sortOrder: 0 }, { id: second, sortOrder: 1 }]);
-   */
-  orderStrategies(
-    ref: EnvironmentRef,
-    order: readonly StrategyPlace[],
-    context?: ChangeContext,
-  ): Promise<readonly Strategy[]>;
-
-  /**
-   * Enables a flag in one environment. Does nothing if it is enabled already.
-   *
-   * If the last strategy is removed concurrently, either this call fails, or the removal disables the environment
-   * again.
-   *
-   * @throws FlagsError `environment_has_no_strategies`, `project_not_found`, `flag_not_found`, `environment_not_found`,
-   * `flag_archived`, `revision_mismatch`
-   * @example
-   * await flags.enable({ project: 'default', flag: 'checkout', environment: 'production' });
-   */
-  enable(ref: EnvironmentRef, context?: ChangeContext): Promise<void>;
-
-  /**
-   * Disables a flag in one environment. Does nothing if it is disabled already.
-   *
-   * @throws FlagsError `project_not_found`, `flag_not_found`, `environment_not_found`, `flag_archived`,
-   * `revision_mismatch`
-   * @example
-   * await flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });
-   */
-  disable(ref: EnvironmentRef, context?: ChangeContext): Promise<void>;
-
-  /**
-   * Replaces a flag's whole configuration in one environment: its strategies, their order, and whether it is enabled.
-   *
-   * A strategy with the id of a current strategy of this environment replaces that one, and keeps its id. Other
-   * strategies are new. Current strategies that the input does not name are removed. If `sortOrder` or the order of
-   * addition contradicts the given order, all strategies get a new `sortOrder`. Records one event per fact, as the
-   * single operations do.
-   *
-   * @throws FlagsError as `addStrategy`, and `environment_has_no_strategies`
-   * @example
-   * await flags.configureEnvironment(
-   *   { project: 'default', flag: 'checkout', environment: 'production' },
-   *   { enabled: true, strategies: [{ name: 'default' }] },
-   * );
-   */
-  configureEnvironment(
-    ref: EnvironmentRef,
-    input: EnvironmentInput<Own>,
-    context?: ChangeContext,
-  ): Promise<FlagEnvironment>;
 }
 
 /** A strategy that uses a segment. */

@@ -23,9 +23,10 @@ import { segmentDocuments } from '../segments/segment.kind.js';
 import { createRead, nameOf, type Read } from '../storage/documents.js';
 import type { EventPage, FlagsStorage, StoredEventQuery } from '../storage/port.js';
 import { stateAt } from './event-log.js';
-import type { FlagsView, HistoryOperations } from './history.types.js';
+import type { FlagsView } from './history.types.js';
 
-type AsOf = Parameters<HistoryOperations['asOf']>[0];
+/** ISO 8601, a `Date`, or the position of an event. */
+type AsOf = string | Date | { readonly position: string };
 
 /** The last event of a view, and the time of its evaluations. */
 interface PastMoment {

@@ -3,6 +3,7 @@ import { LIMITS } from '../base/limits.js';
 import { toTimestamp } from '../base/primitives.js';
 import { assertOptions, type Validator } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { newestPosition } from '../storage/feed-pages.js';
 import type { EventFilter } from '../storage/port.js';
@@ -26,10 +27,7 @@ export interface EventEngine extends Engine {
   readonly validate: { readonly eventQuery: Validator<WireEventQuery>; readonly feedQuery: Validator<FeedQuery> };
 }
 
-export async function listEvents(
-  { validate, storage, registry }: EventEngine,
-  input: EventQuery = {},
-): Promise<EventLog> {
+async function listEvents({ validate, storage, registry }: EventEngine, input: EventQuery = {}): Promise<EventLog> {
   const query = validate.eventQuery(input);
   const { limit = DEFAULT_LIMIT, after, since } = query;
   const all = {
@@ -52,10 +50,7 @@ export async function listEvents(
 /** Bytes of a page of the feed. Small, because many readers may hold a page at the same time. */
 export const FEED_PAGE_BYTES = 65_536;
 
-export async function listNextEvents(
-  { validate, storage, registry }: EventEngine,
-  input: FeedQuery = {},
-): Promise<FeedPage> {
+async function listNextEvents({ validate, storage, registry }: EventEngine, input: FeedQuery = {}): Promise<FeedPage> {
   const { limit = DEFAULT_LIMIT, after } = validate.feedQuery(input);
   if (after === undefined) return { items: [], position: (await newestPosition(storage)) ?? null };
   const { events } = await storage.events({
@@ -86,3 +81,17 @@ function toFilter({ project, flag, type, from, to }: EventQuery): EventFilter {
     ...(to !== undefined && { to: toTimestamp(to) }),
   };
 }
+
+/** The reads of events. */
+export const eventOperations = defineOperations({
+  listEvents: call({
+    method: 'events.list',
+    ref: NO_REFERENCE,
+    run: (engine: EventEngine, { input }: Call<undefined, EventQuery | undefined>) => listEvents(engine, input),
+  }),
+  listNextEvents: call({
+    method: 'events.listNext',
+    ref: NO_REFERENCE,
+    run: (engine: EventEngine, { input }: Call<undefined, FeedQuery | undefined>) => listNextEvents(engine, input),
+  }),
+});

@@ -5,6 +5,7 @@ import { validatePageQuery } from '../base/pages.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
 import { assertText, invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
+import { type Call, CHANGE_SET, call, defineOperations, NO_REFERENCE, type Page } from '../engine/operation.js';
 import { findFlag, flagDocuments } from '../flags/flag.kind.js';
 import { findProject, projectDocuments } from '../projects/project.kind.js';
 import { nameOf } from '../storage/documents.js';
@@ -19,7 +20,7 @@ import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.typ
 const DEFAULT_LIMIT = 100;
 
 /** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */
-export async function listHistory(
+async function listHistory(
   engine: Engine,
   ref: HistoryRef = {},
   page: PageQuery = {},
@@ -43,11 +44,11 @@ export async function listHistory(
   return { items };
 }
 
-export async function getChangeSet(engine: Engine, ref: ChangeSetRef): Promise<HistoryEntry> {
+async function getChangeSet(engine: Engine, ref: ChangeSetRef): Promise<HistoryEntry> {
   return toEntry(engine, await readSet(engine.storage, ref.changeSet));
 }
 
-export async function listChangeSetProjects(engine: Engine, ref: ChangeSetRef): Promise<ListPage<string | null>> {
+async function listChangeSetProjects(engine: Engine, ref: ChangeSetRef): Promise<ListPage<string | null>> {
   return { items: await readProjects(engine, ref.changeSet) };
 }
 
@@ -96,3 +97,23 @@ async function compare(source: LogSource, events: readonly StoredEvent[]): Promi
   const before = holdsDocument(first.type) ? shown[0]?.before : await stateBefore(source, first);
   return compareStates(before, registry.foldEvents(kind, before ?? undefined, shown));
 }
+
+/** The reads of the history. */
+export const historyOperations = defineOperations({
+  listHistory: call({
+    method: 'history.list',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, { input, context }: Call<undefined, HistoryRef | undefined, Page>) =>
+      listHistory(engine, input, context),
+  }),
+  getChangeSet: call({
+    method: 'history.get',
+    ref: CHANGE_SET,
+    run: (engine: Engine, { ref }: Call<ChangeSetRef>) => getChangeSet(engine, ref),
+  }),
+  listChangeSetProjects: call({
+    method: 'history.listProjects',
+    ref: CHANGE_SET,
+    run: (engine: Engine, { ref }: Call<ChangeSetRef>) => listChangeSetProjects(engine, ref),
+  }),
+});

@@ -1,5 +1,6 @@
-import type { Awaitable, ChangeSetRef, FlagRef, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { Awaitable, ChangeContext, FlagRef, ProjectRef } from '../base/common.types.js';
 import type { PartDifference } from '../base/parts.js';
+import type { ChangeSet } from '../changesets/change-set.types.js';
 import type {
   ContextArgument,
   EnvironmentChoice,
@@ -9,7 +10,6 @@ import type {
   VariantOptions,
 } from '../evaluation/evaluation.types.js';
 import type { FlagDetail } from '../flags/flag.types.js';
-import type { ChangeSet } from '../changesets/change-set.types.js';
 
 /** Selects the history of a flag, of a project, or of the whole instance. */
 export type HistoryRef = FlagRef | ProjectRef | Readonly<Record<string, never>>;
@@ -54,51 +54,4 @@ export interface FlagsView {
     options?: VariantOptions,
   ): Promise<EvaluatedVariant>;
   explain<Given>(flag: string, context?: ContextArgument<Given>, options?: EnvironmentChoice): Promise<FlagExplanation>;
-}
-
-/** Operations that read the past. */
-export interface HistoryOperations {
-  /**
-   * Gets a change set with all its events and differences.
-   *
-   * @throws FlagsError `change_set_not_found`, `invalid_input`
-   * @example
-   * const { actor, reason, differences } = await flags.getChangeSet({ changeSet: set.id });
-   */
-  getChangeSet(ref: ChangeSetRef): Promise<HistoryEntry>;
-
-  /**
-   * Lists all projects of a change set, without reading the data of its events; null for the instance. A page of a
-   * history or of events may show only a part of the set.
-   *
-   * @throws FlagsError `change_set_not_found`, `invalid_input`
-   * @example
-   * const { items } = await flags.listChangeSetProjects({ changeSet: event.changeSet }); // ['shop', null]
-   */
-  listChangeSetProjects(ref: ChangeSetRef): Promise<ListPage<string | null>>;
-
-  /**
-   * Lists change sets, newest first, with the events and differences of a flag, of a project, or of everything.
-   *
-   * A page has at most `limit` sets (default: 100, because the log grows without end), and at most 1 MiB of JSON but at
-   * least one set.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found` (unless the log knows it)
-   * @example
-   * const { items, next } = await flags.listHistory({ project: 'default', flag: 'checkout' }, { limit: 20 });
-   */
-  listHistory(ref?: HistoryRef, page?: PageQuery): Promise<ListPage<HistoryEntry>>;
-
-  /**
-   * Returns a view of the flags at a time, or after the event at a position. Uses the present environments
-   * and options. The view reads lazily, and caches the documents that it has read.
-   *
-   * @param time ISO 8601, a `Date`, or the position of an event. The state is that after the last event at or before it
-   * @throws FlagsError `invalid_input` for an invalid time; `closed`. The methods of the view reject with
-   * `invalid_input` for a time before the first event
-   * @example
-   * const view = flags.asOf('2026-01-02T14:03:00Z');
-   * const saw = await view.isEnabled('checkout', { userId: '42' }, { environment: 'production' });
-   */
-  asOf(time: string | Date | { readonly position: string }): FlagsView;
 }

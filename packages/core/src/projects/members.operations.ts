@@ -1,7 +1,7 @@
 import type { ListPage, ProjectRef } from '../base/common.types.js';
 import type { Role } from '../base/settings.types.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
-import { operation, PROJECT } from '../engine/operation.js';
+import { type Call, call, defineOperations, operation, PROJECT } from '../engine/operation.js';
 import { FlagsError } from '../errors.js';
 import * as memberRules from './members.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';
@@ -32,7 +32,7 @@ function removeMember(engine: Engine, ref: ProjectRef, input: Member): PreparedC
   );
 }
 
-export async function listMembers({ read }: Engine, ref: ProjectRef): Promise<ListPage<Member>> {
+async function listMembers({ read }: Engine, ref: ProjectRef): Promise<ListPage<Member>> {
   return { items: (await findProject(read, ref)).state.members };
 }
 
@@ -67,8 +67,9 @@ export function ownerOf({ settings }: Pick<Engine, 'settings'>): Role {
   return owner;
 }
 
-export const memberOperations = {
+export const memberOperations = defineOperations({
   addMember: operation({ ref: PROJECT, input: 'member', prepare: addMember }),
   changeMemberRole: operation({ ref: PROJECT, input: 'member', prepare: changeMemberRole }),
   removeMember: operation({ ref: PROJECT, input: 'member', prepare: removeMember }),
-};
+  listMembers: call({ ref: PROJECT, run: (engine: Engine, { ref }: Call<ProjectRef>) => listMembers(engine, ref) }),
+});

@@ -3,7 +3,7 @@ import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { pageBounds, pageOf } from '../base/pages.js';
 import type { FlagType } from '../base/settings.types.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { NO_REFERENCE, operation, PROJECT } from '../engine/operation.js';
+import { type Call, call, defineOperations, NO_REFERENCE, operation, type Page, PROJECT } from '../engine/operation.js';
 import { throwProjectNotFound } from '../engine/references.js';
 import { applyToFlag, assertNoFaults } from '../flags/change-flag.js';
 import { newFaults } from '../flags/faults.js';
@@ -48,7 +48,7 @@ export function changeProject<Result>(
   };
 }
 
-export async function listProjects(engine: Engine, query?: PageQuery): Promise<ListPage<ProjectSummary>> {
+async function listProjects(engine: Engine, query?: PageQuery): Promise<ListPage<ProjectSummary>> {
   const { limit, ...start } = pageBounds(query);
   const bounds = limit === Number.POSITIVE_INFINITY ? start : { ...start, limit: limit + 1 };
   const listed = await engine.storage.list({ kind: projectDocuments.kind, part: 'summary', ...bounds });
@@ -57,7 +57,7 @@ export async function listProjects(engine: Engine, query?: PageQuery): Promise<L
   return { ...page, items: page.items.map((project) => toSummary(engine, project, flags.get(project.key.id) ?? [])) };
 }
 
-export async function getProject(engine: Engine, ref: ProjectRef): Promise<ProjectOverview> {
+async function getProject(engine: Engine, ref: ProjectRef): Promise<ProjectOverview> {
   const { read } = engine;
   const { state, revision } = await findProject(read, ref);
   const flags = await listLiveFlags(engine, state.id);
@@ -202,8 +202,13 @@ async function listIds({ list }: UnitOfWork, kind: string, parent: string): Prom
   return (await list({ kind, parent, part: 'summary' })).map(({ key }) => key.id);
 }
 
-export const projectOperations = {
+export const projectOperations = defineOperations({
   createProject: operation({ ref: NO_REFERENCE, input: 'newProject', prepare: createProject }),
   updateProject: operation({ ref: PROJECT, input: 'projectChanges', prepare: updateProject }),
   deleteProject: operation({ ref: PROJECT, prepare: deleteProject }),
-};
+  listProjects: call({
+    ref: NO_REFERENCE,
+    run: (engine: Engine, { context }: Call<undefined, undefined, Page>) => listProjects(engine, context),
+  }),
+  getProject: call({ ref: PROJECT, run: (engine: Engine, { ref }: Call<ProjectRef>) => getProject(engine, ref) }),
+});

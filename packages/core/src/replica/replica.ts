@@ -124,7 +124,7 @@ export interface Replica extends DocumentReplica {
   readonly problems: ProblemReporter;
 }
 
-/** The options of `createFlags` that evaluation needs. */
+/** The options of `openFlags` that evaluation needs. */
 export interface ReplicaOptions {
   readonly strategies?: readonly CustomStrategy[];
   readonly idEncoding?: TextEncoding;

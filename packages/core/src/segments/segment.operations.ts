@@ -5,7 +5,7 @@ import { pause } from '../base/paced.js';
 import { pageBounds } from '../base/pages.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { NO_REFERENCE, operation, SEGMENT } from '../engine/operation.js';
+import { type Call, call, defineOperations, NO_REFERENCE, operation, type Page, SEGMENT } from '../engine/operation.js';
 import { findProject } from '../engine/references.js';
 import { FlagsError } from '../errors.js';
 import { assertNoFaults } from '../flags/change-flag.js';
@@ -33,11 +33,11 @@ const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
 
-export async function getSegment(documents: Pick<DocumentReader, 'read'>, ref: SegmentRef): Promise<Segment> {
+async function getSegment(documents: Pick<DocumentReader, 'read'>, ref: SegmentRef): Promise<Segment> {
   return toSegment(await findSegment(documents, ref));
 }
 
-export async function listSegments(
+async function listSegments(
   engine: Engine,
   { strategy }: SegmentQuery = {},
   page?: PageQuery,
@@ -58,7 +58,7 @@ export async function listSegments(
   );
 }
 
-export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<ListPage<SegmentUse>> {
+async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<ListPage<SegmentUse>> {
   await findSegment(engine, ref);
   return { items: await listUses(engine, ref.segment) };
 }
@@ -274,8 +274,34 @@ export async function changeRegistry(
   await unit.put(segmentRegistries, SEGMENT_REGISTRY, apply(found?.state ?? NO_SEGMENTS));
 }
 
-export const segmentOperations = {
-  createSegment: operation({ ref: NO_REFERENCE, input: 'newSegment', prepare: createSegment }),
-  updateSegment: operation({ ref: SEGMENT, input: 'segmentChanges', prepare: updateSegment }),
-  deleteSegment: operation({ ref: SEGMENT, prepare: deleteSegment }),
-};
+export const segmentOperations = defineOperations({
+  createSegment: operation({
+    method: 'segments.create',
+    ref: NO_REFERENCE,
+    input: 'newSegment',
+    prepare: createSegment,
+  }),
+  updateSegment: operation({
+    method: 'segments.update',
+    ref: SEGMENT,
+    input: 'segmentChanges',
+    prepare: updateSegment,
+  }),
+  deleteSegment: operation({ method: 'segments.delete', ref: SEGMENT, prepare: deleteSegment }),
+  getSegment: call({
+    method: 'segments.get',
+    ref: SEGMENT,
+    run: (engine: Engine, { ref }: Call<SegmentRef>) => getSegment(engine, ref),
+  }),
+  listSegments: call({
+    method: 'segments.list',
+    ref: ['strategy?'],
+    run: (engine: Engine, { ref, context }: Call<SegmentQuery | undefined, undefined, Page>) =>
+      listSegments(engine, ref, context),
+  }),
+  listSegmentUses: call({
+    method: 'segments.listUses',
+    ref: SEGMENT,
+    run: (engine: Engine, { ref }: Call<SegmentRef>) => listSegmentUses(engine, ref),
+  }),
+});

@@ -190,7 +190,7 @@ export type FaultyStorage = FlagsStorage & FaultInjector<FlagsStorage>;
  *
  * @example
  * const storage = faultyStorage(memoryStorage());
- * const flags = await createFlags({ storage });
+ * const flags = await openFlags({ storage });
  *
  * storage.inject({ method: 'commit', error: new FlagsError('storage_busy', 'locked') });
  * await expect(api.post('/checkout/enable')).resolves.toMatchObject({ status: 503 });

@@ -1,10 +1,10 @@
 import { describeUnknownOption } from '../base/option-names.js';
 import { invalidInput } from '../base/validator.js';
-import { prepareEngine } from '../create-flags.js';
 import type { ContextualFlags, EvaluationOperations, Evaluator } from '../evaluation/evaluation.types.js';
 import { FlagDocuments } from '../features/environments/flag-documents.js';
 import { REGISTRY } from '../features.js';
 import type { Flags } from '../flags.js';
+import { prepareEngine } from '../open-flags.js';
 import { createProject } from '../projects/project.decide.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
 import { projectDocuments } from '../projects/project.kind.js';

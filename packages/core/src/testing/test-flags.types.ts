@@ -25,7 +25,7 @@ export type TypedTestValues<Schema extends FlagsSchema> = {
     | TestVariant<VariantName<Schema, Name>, FlagPayload<Schema, Name>>;
 };
 
-/** The options of `createFlags` that tests may set. */
+/** The options of `openFlags` that tests may set. */
 export type TestFlagsOptions<Own extends string = string> = Pick<
   FlagsOptions<Own>,
   | 'environments'

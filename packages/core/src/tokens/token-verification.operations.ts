@@ -4,6 +4,7 @@ import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { UnitOfWork } from '../engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
 import { type IndexDocuments, writeIndexDocuments } from '../storage/index-writer.js';
 import type { FlagsStorage } from '../storage/port.js';
@@ -12,10 +13,7 @@ import type { FindToken, StoredToken, TokenState, TokenUseRecorder, TokenVerifie
 import { tokenDocuments } from './token.kind.js';
 import type { Token, VerifiedToken } from './token.types.js';
 
-export async function verifyToken(
-  { findToken, tokenUse, now }: TokenVerifier,
-  secret: string,
-): Promise<Token | undefined> {
+async function verifyToken({ findToken, tokenUse, now }: TokenVerifier, secret: string): Promise<Token | undefined> {
   if (typeof secret !== 'string') return undefined;
   const hash = hashSecret(secret);
   const token = await findToken(idOfHash(hash));
@@ -55,10 +53,7 @@ function isWithin({ environment, projects }: StoredToken, outer: StoredToken): b
   return outer.projects.includes('*') || projects.every((project) => outer.projects.includes(project));
 }
 
-export async function verifyTokens(
-  verifier: TokenVerifier,
-  secrets: readonly string[],
-): Promise<readonly VerifiedToken[]> {
+async function verifyTokens(verifier: TokenVerifier, secrets: readonly string[]): Promise<readonly VerifiedToken[]> {
   const isList = Array.isArray(secrets) && secrets.every((secret) => typeof secret === 'string');
   if (!isList || secrets.length > LIMITS.tokensPerVerification) {
     const message = `must be a list of at most ${LIMITS.tokensPerVerification} secrets of tokens`;
@@ -265,3 +260,15 @@ function isSameHourOrLater(stored: TokenUse, use: TokenUse): boolean {
 function hourOf(time: number): number {
   return Math.floor(time / HOUR);
 }
+
+/** Who calls: the tokens of secrets. */
+export const verificationOperations = defineOperations({
+  verifyToken: call({
+    ref: NO_REFERENCE,
+    run: (engine: TokenVerifier, { input }: Call<undefined, string>) => verifyToken(engine, input),
+  }),
+  verifyTokens: call({
+    ref: NO_REFERENCE,
+    run: (engine: TokenVerifier, { input }: Call<undefined, readonly string[]>) => verifyTokens(engine, input),
+  }),
+});

@@ -4,7 +4,15 @@ import { cutPage, pageBounds } from '../base/pages.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { NO_REFERENCE, singleOperation, TOKEN } from '../engine/operation.js';
+import {
+  type Call,
+  call,
+  defineOperations,
+  NO_REFERENCE,
+  type Page,
+  singleOperation,
+  TOKEN,
+} from '../engine/operation.js';
 import { findProject, referredProjects } from '../engine/references.js';
 import { FlagsError } from '../errors.js';
 import type { DocumentReader } from '../storage/documents.js';
@@ -43,7 +51,7 @@ function createToken(engine: Engine, _: undefined, input: NewToken): PreparedCha
   };
 }
 
-export async function listTokens(engine: Engine, query?: PageQuery): Promise<ListPage<ListedToken>> {
+async function listTokens(engine: Engine, query?: PageQuery): Promise<ListPage<ListedToken>> {
   const bounds = pageBounds(query);
   const [stored, uses] = await Promise.all([listStoredTokens(engine), listTokenUses(engine)]);
   const tokens = stored.map((token) => ({ ...toToken(token), lastUsedAt: uses.get(token.id) ?? null }));
@@ -192,9 +200,14 @@ function throwTokenNotFound(): never {
   throw new FlagsError('token_not_found', 'There is no such token; list the tokens for their ids.');
 }
 
-export const tokenOperations = {
-  createToken: singleOperation({ ref: NO_REFERENCE, input: 'newToken', prepare: createToken }),
-  updateToken: singleOperation({ ref: TOKEN, input: 'tokenChanges', prepare: updateToken }),
-  rotateToken: singleOperation({ ref: TOKEN, input: 'tokenRotation', prepare: rotateToken }),
-  deleteToken: singleOperation({ ref: TOKEN, prepare: deleteToken }),
-};
+export const tokenOperations = defineOperations({
+  createToken: singleOperation({ method: 'tokens.create', ref: NO_REFERENCE, input: 'newToken', prepare: createToken }),
+  updateToken: singleOperation({ method: 'tokens.update', ref: TOKEN, input: 'tokenChanges', prepare: updateToken }),
+  rotateToken: singleOperation({ method: 'tokens.rotate', ref: TOKEN, input: 'tokenRotation', prepare: rotateToken }),
+  deleteToken: singleOperation({ method: 'tokens.delete', ref: TOKEN, prepare: deleteToken }),
+  listTokens: call({
+    method: 'tokens.list',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, { context }: Call<undefined, undefined, Page>) => listTokens(engine, context),
+  }),
+});

@@ -1,4 +1,4 @@
-import type { ListPage, PageQuery, Person, TokenChangeContext, TokenKind } from '../base/common.types.js';
+import type { Person, TokenKind } from '../base/common.types.js';
 
 export { TOKEN_KINDS, type TokenKind } from '../base/common.types.js';
 
@@ -92,84 +92,4 @@ export interface VerifiedToken {
 export interface TokenRef {
   /** The id or the secret of the token. */
   readonly token: string;
-}
-
-export interface TokenOperations {
-  /**
-   * Creates an API token.
-   *
-   * If several callers create the same secret, or the same name and kind, concurrently, exactly one succeeds.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`, `environment_not_found`, `token_exists` (the name or the
-   * given secret is in use), `token_deleted` (a token with the given secret was deleted, and stays deleted),
-   * `revision_mismatch` (with any `ifRevision`)
-   * @example
-   * const { secret } = await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
-   */
-  createToken(input: NewToken, context?: TokenChangeContext): Promise<CreatedToken>;
-
-  /**
-   * Lists tokens, including expired ones, oldest first.
-   *
-   * @example
-   * const { items } = await flags.listTokens();
-   * const admins = items.filter((token) => token.kind === 'admin');
-   */
-  listTokens(page?: PageQuery): Promise<ListPage<ListedToken>>;
-
-  /**
-   * Deletes a token. The token is rejected from the moment this promise resolves.
-   *
-   * @throws FlagsError `token_not_found`, `revision_mismatch`
-   * @example
-   * await flags.deleteToken({ token: id });
-   */
-  deleteToken(ref: TokenRef, context?: TokenChangeContext): Promise<void>;
-
-  /**
-   * Changes when a token expires. Name, kind, projects, environment and secret stay. A token that has expired is valid
-   * again if the new time is in the future.
-   *
-   * @throws FlagsError `invalid_input` (also for a time beyond the option `maxTokenLifetime`), `token_not_found`,
-   * `revision_mismatch`
-   * @example
-   * await flags.updateToken({ token: id }, { expiresAt: '2027-01-01T00:00:00.000Z' });
-   */
-  updateToken(ref: TokenRef, changes: TokenChanges, context?: TokenChangeContext): Promise<Token>;
-
-  /**
-   * Replaces a token: creates one with a new secret, and lets the old one expire after an overlap. Name, kind, projects
-   * and environment stay. Both tokens are valid during the overlap.
-   *
-   * If several callers rotate a token concurrently, exactly one succeeds. A token can be rotated once: rotate its
-   * successor next.
-   *
-   * @param ref the id of the token, not its secret
-   * @throws FlagsError `invalid_input`, `token_not_found`, `token_exists` (the token was rotated before)
-   * @example
-   * const { secret } = await flags.rotateToken({ token: id }, { overlap: 3_600_000 });
-   */
-  rotateToken(ref: TokenRef, rotation?: TokenRotation, context?: TokenChangeContext): Promise<CreatedToken>;
-
-  /**
-   * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in
-   * constant time. Counts as a use of the token ({@link ListedToken.lastUsedAt}).
-   *
-   * @example
-   * const token = await flags.verifyToken(secret);
-   * if (token?.kind !== 'admin') throw new Error('Not an administrator.');
-   */
-  verifyToken(secret: string): Promise<Token | undefined>;
-
-  /**
-   * Finds the `client` and `frontend` tokens with these secrets, in the order of the secrets. Leaves out secrets of other
-   * tokens, and those that do not exist or have expired. Counts as a use of each token, like
-   * `verifyToken`: servers that check the tokens of their callers here ask for tokens in use.
-   *
-   * @param secrets at most 100
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const valid = new Set((await flags.verifyTokens(secrets)).map(({ secret }) => secret));
-   */
-  verifyTokens(secrets: readonly string[]): Promise<readonly VerifiedToken[]>;
 }

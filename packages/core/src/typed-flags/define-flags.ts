@@ -22,7 +22,7 @@ export interface SchemaOptions<
   FlagTypeName extends string = DefaultFlagType,
   StrategyName extends string = string,
 > {
-  /** In display order; the environments of `createFlags` if its options name none. Default: any environment. */
+  /** In display order; the environments of `openFlags` if its options name none. Default: any environment. */
   readonly environments?: readonly Environment[];
   /** Custom context properties. Default: `properties` may hold anything. */
   readonly context?: Context;
@@ -32,13 +32,13 @@ export interface SchemaOptions<
   readonly types?: readonly FlagTypeName[];
   /**
    * The names of strategies beside the built-in ones, which changes may then name: those of other processes and of
-   * client SDKs. Types know the `strategies` of `createFlags` anyway. Default: none.
+   * client SDKs. Types know the `strategies` of `openFlags` anyway. Default: none.
    */
   readonly strategies?: readonly StrategyName[];
 }
 
 /**
- * Declares the flags of an application. `createFlags({ storage, schema })` then accepts declared names only, and
+ * Declares the flags of an application. `openFlags({ storage, schema })` then accepts declared names only, and
  * `getPayload` returns typed payloads. No build step.
  *
  * @param flags the declarations by name of the flag
@@ -51,7 +51,7 @@ export interface SchemaOptions<
  *   },
  *   { environments: ['development', 'production'], context: { plan: ['free', 'pro'] } },
  * );
- * const flags = await createFlags({ storage, schema });
+ * const flags = await openFlags({ storage, schema });
  * flags.getPayload('banner', { userId: '7', plan: 'pro' })?.color;
  */
 export function defineFlags<

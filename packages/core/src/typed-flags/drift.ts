@@ -2,12 +2,13 @@ import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { emitWarning } from '../base/printable.js';
-import type { Change, ChangeSetOperations } from '../change.types.js';
-import type { ChangeEngine } from '../changesets/engine.js';
+import type { ApplyOptions } from '../changesets/change-set.types.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
+import type { Change } from '../features/change-requests/vocabulary.js';
 import { enabledEnvironments, type FlagState } from '../flags/flag.js';
 import type { Strategy, StrategyVariant } from '../flags/strategy.types.js';
+import type { FlagsEngine } from '../flags-engine.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
 import { describedVariants, hasPayload } from './payload.js';
 import type { FlagDeclaration, FlagDrift, FlagsSchema } from './schema.types.js';
@@ -23,7 +24,7 @@ type Declare = 'report' | 'create';
  */
 export async function findDrift(
   { flags }: FlagsSchema,
-  engine: ChangeEngine,
+  engine: FlagsEngine,
   declare: Declare = 'report',
 ): Promise<readonly FlagDrift[]> {
   const { documents } = engine.replica;
@@ -46,7 +47,7 @@ export async function findDrift(
 function* compareFlag(
   declaration: FlagDeclaration,
   stored: FlagState,
-  { engine: { payloads }, declare }: { readonly engine: ChangeEngine; readonly declare: Declare },
+  { engine: { payloads }, declare }: { readonly engine: FlagsEngine; readonly declare: Declare },
 ): Generator<FlagDrift> {
   const { name: flag, type, variants } = stored;
   if (declaration.type !== undefined && declaration.type !== type) {
@@ -81,13 +82,15 @@ function listed(names: Iterable<string>): string {
   return sorted.length === 0 ? 'no variants' : `the variants ${sorted.join(', ')}`;
 }
 
-type DriftFlags = Pick<EvaluationOperations, 'refresh'> & Pick<ChangeSetOperations, 'apply'>;
+type DriftFlags = Pick<EvaluationOperations, 'refresh'> & {
+  readonly apply: (changes: readonly Change[], options: ApplyOptions) => Promise<unknown>;
+};
 
-/** The options of `createFlags` for missing flags, and their dependencies. */
+/** The options of `openFlags` for missing flags, and their dependencies. */
 export interface DriftOptions {
   readonly onDrift?: (drift: readonly FlagDrift[]) => void;
   readonly declare?: Declare;
-  readonly engine: ChangeEngine;
+  readonly engine: FlagsEngine;
   readonly flags: DriftFlags;
   /** Called with an error of `onDrift`. */
   readonly onError: (error: unknown) => void;
@@ -119,7 +122,7 @@ function warnOfDrift(drift: readonly FlagDrift[]): void {
 /** If another process creates them first, plan again. */
 const ATTEMPTS = 5;
 
-async function createMissing(schema: FlagsSchema, engine: ChangeEngine, flags: DriftFlags): Promise<void> {
+async function createMissing(schema: FlagsSchema, engine: FlagsEngine, flags: DriftFlags): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const { documents } = engine.replica;
     const missing = Object.entries(schema.flags).filter(([flag]) => !documents.flags.has(flag));

@@ -3,6 +3,7 @@ import type { ApplicationRef, ListPage, PageQuery } from '../base/common.types.j
 import { pageBounds, takePage } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
+import { type Call, call, defineOperations, type Page } from '../engine/operation.js';
 import { FlagsError } from '../errors.js';
 import type { StoredApplication } from '../storage/usage/port.js';
 import { iterateSums } from './sum-pages.js';
@@ -14,7 +15,7 @@ const PAGE = 20;
 /** Flags per read. */
 const SEEN_FLAGS = 1000;
 
-export async function listApplications(
+async function listApplications(
   engine: Engine,
   filter?: ApplicationFilter,
   query?: PageQuery,
@@ -24,7 +25,7 @@ export async function listApplications(
   return takePage(applications, bounds, { sizeOf, cursorOf: ({ name }) => name });
 }
 
-export async function getApplication({ usage }: Engine, ref: ApplicationRef): Promise<ApplicationDetail> {
+async function getApplication({ usage }: Engine, ref: ApplicationRef): Promise<ApplicationDetail> {
   const name = nameIn(ref);
   const [found] = await usage.applications({ names: [name], instances: true });
   if (!found) throw notFound(ref);
@@ -39,7 +40,7 @@ export async function getApplication({ usage }: Engine, ref: ApplicationRef): Pr
   return { ...toApplication(found), instances, seenFlags, ...(droppedNames > 0 && { droppedNames }) };
 }
 
-export async function deleteApplication({ usage }: Engine, ref: ApplicationRef): Promise<void> {
+async function deleteApplication({ usage }: Engine, ref: ApplicationRef): Promise<void> {
   if (!(await usage.forget({ application: nameIn(ref) }))) throw notFound(ref);
 }
 
@@ -88,3 +89,23 @@ export function toApplication(application: StoredApplication): Application {
 function toTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
+
+/** The operations of applications. */
+export const applicationOperations = defineOperations({
+  listApplications: call({
+    method: 'applications.list',
+    ref: ['strategies?'],
+    run: (engine: Engine, { ref, context }: Call<ApplicationFilter | undefined, undefined, Page>) =>
+      listApplications(engine, ref, context),
+  }),
+  getApplication: call({
+    method: 'applications.get',
+    ref: ['application'],
+    run: (engine: Engine, { ref }: Call<ApplicationRef>) => getApplication(engine, ref),
+  }),
+  deleteApplication: call({
+    method: 'applications.delete',
+    ref: ['application'],
+    run: (engine: Engine, { ref }: Call<ApplicationRef>) => deleteApplication(engine, ref),
+  }),
+});

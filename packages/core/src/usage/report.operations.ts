@@ -1,8 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { Lifetime } from '../base/lifetime.js';
 import { LIMITS } from '../base/limits.js';
-import { invalidInput, type Validator } from '../base/validator.js';
+import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
 import type { ApplicationRegistration, Resolution, UsageBatch, UsageStorage } from '../storage/usage/port.js';
 import { HOUR, MINUTE, startOf } from '../storage/usage/rules.js';
 import { iterateSums } from './sum-pages.js';
@@ -23,27 +24,6 @@ import type { UsageWriter } from './usage-writer.js';
 export interface ReportEngine extends Engine {
   readonly usageWriter: UsageWriter;
   readonly lifetime: Pick<Lifetime, 'track'>;
-  readonly validate: {
-    readonly registration: Validator<ClientRegistration>;
-    readonly metricsReport: Validator<MetricsReport>;
-    readonly bulkReport: Validator<BulkReport>;
-  };
-}
-
-export function registerApplication(
-  engine: ReportEngine,
-  input: ClientRegistration,
-  origin?: ReportOrigin,
-): Promise<void> {
-  return record(engine, { registrations: [engine.validate.registration(input)] }, origin);
-}
-
-export function reportMetrics(engine: ReportEngine, input: MetricsReport, origin?: ReportOrigin): Promise<void> {
-  return record(engine, { reports: [engine.validate.metricsReport(input)] }, origin);
-}
-
-export function reportMetricsInBulk(engine: ReportEngine, input: BulkReport, origin?: BulkOrigin): Promise<void> {
-  return record(engine, engine.validate.bulkReport(input), origin);
 }
 
 async function record(engine: ReportEngine, input: BulkReport, origin: BulkOrigin & ReportOrigin = {}): Promise<void> {
@@ -96,7 +76,7 @@ const NONE: YesNo = { yes: 0, no: 0 };
 /** Flags per read. Each has up to 61 rows. */
 const PAGE = 500;
 
-export async function countEvaluations({ usage, now }: Engine): Promise<EvaluationCounts> {
+async function countEvaluations({ usage, now }: Engine): Promise<EvaluationCounts> {
   const time = now().getTime();
   const lastHour = await countsSince(usage, 'minute', { time, window: HOUR });
   const lastMinute = await countsSince(usage, 'second', { time, window: MINUTE });
@@ -118,3 +98,30 @@ async function countsSince(
   }
   return counts;
 }
+
+/** What clients report. */
+export const reportOperations = defineOperations({
+  registerApplication: call({
+    ref: NO_REFERENCE,
+    input: 'registration',
+    run: (engine: ReportEngine, { input, context }: Call<undefined, ClientRegistration, ReportOrigin | undefined>) =>
+      record(engine, { registrations: [input] }, context),
+  }),
+  reportMetrics: call({
+    ref: NO_REFERENCE,
+    input: 'metricsReport',
+    run: (engine: ReportEngine, { input, context }: Call<undefined, MetricsReport, ReportOrigin | undefined>) =>
+      record(engine, { reports: [input] }, context),
+  }),
+  reportMetricsInBulk: call({
+    ref: NO_REFERENCE,
+    input: 'bulkReport',
+    run: (engine: ReportEngine, { input, context }: Call<undefined, BulkReport, BulkOrigin | undefined>) =>
+      record(engine, input, context),
+  }),
+  countEvaluations: call({
+    method: 'usage.count',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, _: Call) => countEvaluations(engine),
+  }),
+});

@@ -1,6 +1,7 @@
 import type { ListPage, PageQuery } from '../base/common.types.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
 import type { Engine } from '../engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE, type Page } from '../engine/operation.js';
 import type { UsageKeys, UsageStorage } from '../storage/usage/port.js';
 import { boundedSum } from '../storage/usage/rules.js';
 import { sizeOf, toApplication } from './applications.operations.js';
@@ -12,7 +13,7 @@ const PAGE = 1000;
 /** Applications per read. Each may have 64 KiB. */
 const APPLICATIONS = 50;
 
-export async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<ListPage<SeenFlags>> {
+async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<ListPage<SeenFlags>> {
   const bounds = pageBounds(query);
   return takePage(iterateSeenFlags(engine.usage, bounds.after), bounds, {
     cursorOf: ({ application }) => application,
@@ -20,7 +21,7 @@ export async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<
   });
 }
 
-export async function listApplicationsByFlag(engine: Engine, query?: PageQuery): Promise<ListPage<FlagApplication>> {
+async function listApplicationsByFlag(engine: Engine, query?: PageQuery): Promise<ListPage<FlagApplication>> {
   const bounds = pageBounds(query);
   const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, toPair);
   return takePage(iterateApplicationsByFlag(engine.usage, after), bounds, {
@@ -66,3 +67,17 @@ async function* iterateApplicationsByFlag(
     }
   }
 }
+
+/** Which applications evaluate which flags. */
+export const seenFlagOperations = defineOperations({
+  listSeenFlags: call({
+    method: 'usage.listSeenFlags',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, { input }: Call<undefined, Page>) => listSeenFlags(engine, input),
+  }),
+  listApplicationsByFlag: call({
+    method: 'applications.listByFlag',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, { input }: Call<undefined, Page>) => listApplicationsByFlag(engine, input),
+  }),
+});

@@ -3,6 +3,7 @@ import { assertEnvironment } from '../base/environments.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
 import type { Validator } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE, type Page } from '../engine/operation.js';
 import { flagDocuments, throwFlagNotFound } from '../flags/flag.kind.js';
 import type { SumQuery, UsageKeys } from '../storage/usage/port.js';
 import { DAY, HOUR, startOf } from '../storage/usage/rules.js';
@@ -23,7 +24,7 @@ export interface UsageEngine extends Engine {
   readonly validate: { readonly usageFilter: Validator<UsageFilter> };
 }
 
-export async function listUsage(
+async function listUsage(
   engine: UsageEngine,
   input: UsageFilter = {},
   query?: PageQuery,
@@ -169,3 +170,13 @@ function toKey(parts: readonly unknown[], { flag: wanted }: UsageFilter): Period
   if (!isKey || Number.isNaN(start) || (wanted !== undefined && wanted !== flag)) return undefined;
   return { flag, application, environment, start };
 }
+
+/** How often flags were evaluated. */
+export const usageOperations = defineOperations({
+  listUsage: call({
+    method: 'usage.list',
+    ref: NO_REFERENCE,
+    run: (engine: UsageEngine, { input, context }: Call<undefined, UsageFilter | undefined, Page>) =>
+      listUsage(engine, input, context),
+  }),
+});

@@ -99,10 +99,10 @@ onEveryStorage((start) => {
     );
 
     it('counts for the tokens that she created, those that they created, and the rotated ones', async () => {
-      const { token } = await flags.as(ADA).createToken({ name: 'own', kind: 'admin' });
-      const { token: second } = await flags.as(token).createToken({ name: 'second', kind: 'admin' });
-      const { token: rotated } = await flags.as(GRACE).rotateToken({ token: second.id });
-      const tokens = (await flags.listTokens()).items;
+      const { token } = await flags.as(ADA).tokens.create({ name: 'own', kind: 'admin' });
+      const { token: second } = await flags.as(token).tokens.create({ name: 'second', kind: 'admin' });
+      const { token: rotated } = await flags.as(GRACE).tokens.rotate({ token: second.id });
+      const tokens = (await flags.tokens.list()).items;
       expect(tokens.map(({ createdBy }) => createdBy)).toEqual([ADA, ADA, ADA]);
       for (const one of [token, second, rotated]) {
         const made = await flags.as(one).changeRequests.create([ENABLE]);
@@ -114,20 +114,20 @@ onEveryStorage((start) => {
         expect((await approve(flags, ref)).state).toBe('approved');
       }
       // A token as it was before a rename of its file of tokens has the person of the store.
-      const { secret, token: found } = await flags.as(ADA).createToken({ name: 'found', kind: 'admin' });
+      const { secret, token: found } = await flags.as(ADA).tokens.create({ name: 'found', kind: 'admin' });
       expect((await flags.verifyToken(secret))?.createdBy).toEqual(ADA);
       expect(found.createdBy).toEqual(ADA);
     });
 
     it('keeps the person of a request when the token is gone', async () => {
-      const { token } = await flags.as(ADA).createToken({ name: 'own', kind: 'admin' });
+      const { token } = await flags.as(ADA).tokens.create({ name: 'own', kind: 'admin' });
       const { id } = await flags.as(token).changeRequests.create([ENABLE]);
-      await flags.deleteToken({ token: token.id });
+      await flags.tokens.delete({ token: token.id });
       await expectRefusal(flags, 'own_change_request', () => approve(flags, { changeRequest: id }, ADA));
     });
 
     it('is unknown for a token of the instance itself, whose requests anybody may approve', async () => {
-      const { token } = await flags.createToken({ name: 'configured', kind: 'admin' });
+      const { token } = await flags.tokens.create({ name: 'configured', kind: 'admin' });
       expect(token.createdBy).toBeNull();
       const { id, author } = await flags.as(token).changeRequests.create([ENABLE]);
       expect(author).toEqual({ name: 'configured', token: { id: token.id, kind: 'admin' } });
@@ -135,9 +135,9 @@ onEveryStorage((start) => {
     });
 
     it('is named in events of tokens and requests, without the id', async () => {
-      const { token } = await flags.as(ADA).createToken({ name: 'own', kind: 'admin' });
+      const { token } = await flags.as(ADA).tokens.create({ name: 'own', kind: 'admin' });
       await flags.as(token).changeRequests.create([ENABLE]);
-      const { items } = await flags.listEvents({ limit: 2 });
+      const { items } = await flags.events.list({ limit: 2 });
       expect(items[1]?.data).toMatchObject({ createdBy: { name: 'Ada' } });
       expect(JSON.stringify(items)).not.toContain(ADA.id);
     });

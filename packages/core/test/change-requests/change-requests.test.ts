@@ -65,7 +65,7 @@ onEveryStorage((start, share) => {
       const applied = await flags.as(ADA).changeRequests.apply(ref);
       expect(applied).toMatchObject({ state: 'applied', changeSet: expect.any(String), endedAt: clock.text() });
       expect(await isOn()).toBe(true);
-      const { events } = await flags.getChangeSet({ changeSet: applied.changeSet ?? '' });
+      const { events } = await flags.history.get({ changeSet: applied.changeSet ?? '' });
       expect(events.map(({ type, actor, reason, origin }) => [type, actor, reason, origin])).toEqual([
         ['environment-enabled', 'Ada', 'Launch', `change-request/${made.id}`],
         ['change-request-ended', 'Ada', 'Launch', `change-request/${made.id}`],
@@ -80,7 +80,7 @@ onEveryStorage((start, share) => {
         at: null,
       };
       const told = { id: made.id, ...about };
-      const { items } = await flags.listEvents({ limit: 10 });
+      const { items } = await flags.events.list({ limit: 10 });
       expect(JSON.stringify(items)).not.toContain('u-2');
       expect(
         items.filter(({ type }) => type.startsWith('change-request-')).map(({ type, data }) => [type, data]),
@@ -131,7 +131,7 @@ onEveryStorage((start, share) => {
       await expectRefusal(flags, 'own_change_request', () => approve(ref, { name: 'Ada L.', id: 'u-1' }));
       // Without ids, names are compared in one Unicode form and case.
       await expectRefusal(flags, 'own_change_request', () => approve(ref, ' ＡDA '));
-      const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
+      const { token } = await flags.tokens.create({ name: 'ci', kind: 'admin' });
       const { effect } = await flags.changeRequests.get(ref);
       const byToken = flags.as(token).changeRequests;
       const { message } = await expectRefusal(flags, 'forbidden', () => byToken.approve(ref, { effect: `${effect}` }));
@@ -186,7 +186,7 @@ onEveryStorage((start, share) => {
       const withdrawn = await request();
       expect((await flags.as(ALAN).changeRequests.withdraw(withdrawn)).state).toBe('withdrawn');
       await expectRefusal(flags, 'change_request_not_open', () => flags.as(GRACE).changeRequests.reject(withdrawn));
-      const { items } = await flags.listEvents({ type: 'change-request-ended' });
+      const { items } = await flags.events.list({ type: 'change-request-ended' });
       expect(items.map(({ actor, reason, data }) => [actor, reason, (data as { state: string }).state])).toEqual([
         ['Alan', null, 'withdrawn'],
         ['Grace', 'Not on a Friday', 'rejected'],
@@ -254,7 +254,7 @@ onEveryStorage((start, share) => {
       const { message } = await expectRefusal(flags, 'change_request_not_open', () => flags.changeRequests.apply(ref));
       expect(message).toContain('is expired, so it cannot be changed; make a new one.');
       await flags.runDue();
-      const [ended] = (await flags.listEvents({ type: 'change-request-ended' })).items;
+      const [ended] = (await flags.events.list({ type: 'change-request-ended' })).items;
       expect(ended?.data).toMatchObject({ id, state: 'expired', endedAt: expiresAt, changeSet: null });
       expect(ended?.before).toEqual({ id, state: 'approved', at: null });
       expect((await flags.changeRequests.list({ state: 'expired' })).items.map((one) => one.id)).toEqual([id]);
@@ -320,7 +320,7 @@ onEveryStorage((start, share) => {
       expect(projects).toEqual(['default', 'shop']);
       await approve({ changeRequest: id });
       await flags.changeRequests.withdraw({ changeRequest: id });
-      const { items } = await flags.listEvents({ limit: 3 });
+      const { items } = await flags.events.list({ limit: 3 });
       expect(items.map(({ data, before }) => [data, before])).toMatchObject([
         [
           { id, state: 'withdrawn', projects },
@@ -357,7 +357,7 @@ onEveryStorage((start, share) => {
       clock.advance(90 * DAY + 1);
       await flags.runDue();
       await expectRefusal(flags, 'change_request_not_found', () => flags.changeRequests.get(ref));
-      expect((await flags.listEvents({ type: 'change-request-ended' })).items).toHaveLength(1);
+      expect((await flags.events.list({ type: 'change-request-ended' })).items).toHaveLength(1);
     });
 
     it('cannot be undone by itself, but the set that applied it can', async () => {
@@ -365,11 +365,11 @@ onEveryStorage((start, share) => {
       const ref = await request();
       await approve(ref);
       const { changeSet } = await flags.changeRequests.apply(ref);
-      const [made] = (await flags.listEvents({ type: 'change-request-created' })).items;
-      const { message } = await refusalOf(flags.undoChangeSet({ changeSet: made?.changeSet ?? '' }));
+      const [made] = (await flags.events.list({ type: 'change-request-created' })).items;
+      const { message } = await refusalOf(flags.history.undo({ changeSet: made?.changeSet ?? '' }));
       expect(message).toContain('change requests, which cannot be undone; withdraw the request');
       // Switching off is free.
-      await flags.undoChangeSet({ changeSet: changeSet ?? '' });
+      await flags.history.undo({ changeSet: changeSet ?? '' });
       expect(await isOn()).toBe(false);
     });
 
@@ -416,11 +416,11 @@ onEveryStorage((start, share) => {
     it('when a segment that the flag uses has other values', async () => {
       await protect();
       const constraint = (value: string) => ({ contextName: 'userId', operator: 'IN' as const, values: [value] });
-      const segment = await flags.createSegment({ name: 'vip', constraints: [constraint('1')] });
+      const segment = await flags.segments.create({ name: 'vip', constraints: [constraint('1')] });
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [segment.id] });
       const ref = await request();
       await approve(ref);
-      await flags.updateSegment({ segment: segment.id }, { name: 'vip', constraints: [constraint('2')] });
+      await flags.segments.update({ segment: segment.id }, { name: 'vip', constraints: [constraint('2')] });
       await expectLapsed(ref);
     });
 

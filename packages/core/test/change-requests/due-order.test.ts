@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '../../src/index.js';
+import { type Flags, type FlagsOptions, memoryStorage, openFlags } from '../../src/index.js';
 import { DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
 import { SILENT } from '../replica/silent.js';
 import { HOUR, MINUTE, SECOND, settableClock } from '../settable-clock.js';
@@ -34,7 +34,7 @@ describe('a host that does not answer `due.authorize`', () => {
   afterEach(() => Promise.all(running.splice(0).map((flags) => flags.close())));
 
   async function open(options: Omit<FlagsOptions, 'storage'>): Promise<Flags<string>> {
-    const flags = await createFlags<string>({
+    const flags = await openFlags<string>({
       ...SILENT,
       onError: () => undefined,
       ...options,
@@ -85,7 +85,7 @@ describe('a host that does not answer `due.authorize`', () => {
       [first.id, 'applied'],
       [second.id, 'applied'],
     ]);
-    const switched = (await flags.listEvents({ limit: 20 })).items.filter(({ type }) =>
+    const switched = (await flags.events.list({ limit: 20 })).items.filter(({ type }) =>
       type.startsWith('environment-'),
     );
     expect(switched.map(({ type, flag }) => [type, flag])).toEqual([
@@ -109,7 +109,7 @@ describe('a host that does not answer `due.authorize`', () => {
       },
     });
     await flags.createProject({ id: 'shop', name: 'Shop' });
-    const { id: segment } = await flags.createSegment({ name: 'vip', constraints: [] });
+    const { id: segment } = await flags.segments.create({ name: 'vip', constraints: [] });
     await flags.createFlag({ project: 'shop' }, { name: 'cart' });
     const cart = { project: 'shop', flag: 'cart', environment: 'production' };
     await flags.addStrategy(cart, { name: 'default', segments: [segment] });
@@ -137,7 +137,7 @@ describe('a due request without its approvals', () => {
       if (key.kind === 'flag') reads += 1;
       return inner.get(key);
     };
-    const flags = await createFlags<string>({ ...SILENT, storage: { ...inner, get }, now: clock.now });
+    const flags = await openFlags<string>({ ...SILENT, storage: { ...inner, get }, now: clock.now });
     await addCheckout(flags);
     await flags.approvalPolicy.set(POLICY);
     const { id } = await flags.as(ADA).changeRequests.create([ENABLE], { at: clock.text() });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import { createFlags, type Flags, isFlagsError } from '../../src/index.js';
+import { type Flags, isFlagsError, openFlags } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { engineOn } from '../invariants/engine-under-test.js';
@@ -31,7 +31,7 @@ function answersOf(flags: Flags<'custom'>): Answers {
 /** An engine with other environments, and with a strategy that the changing one does not know. */
 function observe(storage: FlagsStorage): Promise<Flags<'custom'>> {
   const close = async () => undefined;
-  return createFlags({
+  return openFlags({
     storage: { ...storage, close, usage: { ...memoryUsage(), close } },
     environments: [{ name: 'development' }],
     strategies: [{ name: 'custom', isEnabled: (_, { userId }) => Number(userId) % 3 === 0 }],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { extent } from '../../../../test/extent.js';
-import { type Change, createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { type Change, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
 import { expectRefusal, refusalOf } from '../refusal.js';
@@ -28,8 +28,8 @@ onEveryStorage((start, share) => {
   describe('while a policy protects an environment', () => {
     it('every way to change what its clients see is refused, and changes nothing', async () => {
       const flags = await protect(await start());
-      const segment = (await flags.createSegment({ name: 'vip', constraints: [] })).id;
-      const { items } = await flags.listHistory(CHECKOUT);
+      const segment = (await flags.segments.create({ name: 'vip', constraints: [] })).id;
+      const { items } = await flags.history.list(CHECKOUT);
       const [enabled] = items.filter(({ events }) => events.some(({ type }) => type === 'environment-enabled'));
       const changes: readonly Change<string>[] = [{ op: 'addStrategy', ref: PRODUCTION, input: ON }];
       const attempts = [
@@ -38,12 +38,12 @@ onEveryStorage((start, share) => {
         () => flags.archiveFlag(CHECKOUT),
         () => flags.apply(changes),
         () => flags.setVariants(CHECKOUT, [{ name: 'blue', weight: 1000 }]),
-        () => flags.importDefinitions({ version: 1, flags: [{ name: 'checkout', archived: true }] }),
+        () => flags.definitions.import({ version: 1, flags: [{ name: 'checkout', archived: true }] }),
       ];
       for (const attempt of attempts) await expectRefusal(flags, 'approval_required', attempt);
       // Off is free, and its undo would switch the flag on.
       const off = await flags.apply([{ op: 'disable', ref: PRODUCTION }]);
-      await expectRefusal(flags, 'approval_required', () => flags.undoChangeSet({ changeSet: off.id ?? '' }));
+      await expectRefusal(flags, 'approval_required', () => flags.history.undo({ changeSet: off.id ?? '' }));
       expect(enabled).toBeDefined();
       expect(await isOn(flags)).toBe(false);
     });
@@ -67,7 +67,7 @@ onEveryStorage((start, share) => {
       await flags.addStrategy(DEVELOPMENT, ON);
       await flags.enable(DEVELOPMENT);
       await flags.createFlag(DEFAULT, { name: 'new' });
-      await flags.createSegment({ name: 'vip', constraints: [] });
+      await flags.segments.create({ name: 'vip', constraints: [] });
       await flags.addStrategy({ ...PRODUCTION, flag: 'new' }, ON);
       await flags.disable(PRODUCTION);
       await flags.plan([{ op: 'enable', ref: PRODUCTION }]);
@@ -86,14 +86,14 @@ onEveryStorage((start, share) => {
       await flags.addStrategy({ ...PRODUCTION, flag: 'parent' }, ON);
       await flags.enable({ ...PRODUCTION, flag: 'parent' });
       await protect(flags);
-      const { id: segment } = await flags.createSegment({ name: 'vip', constraints: [] });
+      const { id: segment } = await flags.segments.create({ name: 'vip', constraints: [] });
       await flags.addDependency(CHECKOUT, { flag: 'parent' }, BYPASS);
       await flags.addStrategy(PRODUCTION, { ...ON, segments: [segment] }, BYPASS);
       const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
       await expectRefusal(flags, 'approval_required', () =>
-        flags.updateSegment({ segment }, { name: 'vip', constraints }),
+        flags.segments.update({ segment }, { name: 'vip', constraints }),
       );
-      await flags.updateSegment({ segment }, { name: 'vip', description: 'Text' });
+      await flags.segments.update({ segment }, { name: 'vip', description: 'Text' });
       // The child goes off with its parent.
       await flags.disable({ ...PRODUCTION, flag: 'parent' });
       await expectRefusal(flags, 'approval_required', () => flags.enable({ ...PRODUCTION, flag: 'parent' }));
@@ -102,7 +102,7 @@ onEveryStorage((start, share) => {
     it('a bypass needs a reason, which the events have after the one of the change', async () => {
       const flags = await protect(await start());
       await flags.archiveFlag(CHECKOUT, { reason: 'Gone', ...BYPASS });
-      const { items } = await flags.listEvents({ type: 'flag-archived' });
+      const { items } = await flags.events.list({ type: 'flag-archived' });
       expect(items).toMatchObject([{ origin: 'bypass', reason: 'Gone\nINC-42' }]);
       await expectRefusal(flags, 'invalid_input', () => flags.reviveFlag(CHECKOUT, { bypassApproval: ' ' }));
       await expectRefusal(flags, 'invalid_input', () =>
@@ -117,7 +117,7 @@ onEveryStorage((start, share) => {
       await flags.updateFlag(CHECKOUT, { stale: true }, { reason: 'Old', ...BYPASS });
       await flags.disable(PRODUCTION, BYPASS);
       await flags.apply([{ op: 'enable', ref: PRODUCTION }], { reason: 'Back', ...BYPASS });
-      const { items } = await flags.listEvents({ limit: 3 });
+      const { items } = await flags.events.list({ limit: 3 });
       expect(items.map(({ type, origin, reason }) => [type, origin, reason])).toEqual([
         ['environment-enabled', 'bypass', 'Back\nINC-42'],
         ['environment-disabled', null, null],
@@ -131,10 +131,10 @@ onEveryStorage((start, share) => {
       const enable = { op: 'addStrategy', ref: PRODUCTION, input: ON } as const;
       expect((await flags.plan([enable])).approval).toEqual({ required: 1, environments: ['production'] });
       const off = await flags.apply([{ op: 'disable', ref: PRODUCTION }]);
-      const { approval } = await flags.planUndo({ changeSet: off.id ?? '' });
+      const { approval } = await flags.history.planUndo({ changeSet: off.id ?? '' });
       expect(approval).toEqual({ required: 1, environments: ['production'] });
       const document = { version: 1, flags: [{ name: 'checkout', archived: true }] } as const;
-      const dry = await flags.importDefinitions(document, { dryRun: true });
+      const dry = await flags.definitions.import(document, { dryRun: true });
       expect(dry.approval).toEqual({ required: 1, environments: ['production'] });
       await flags.addStrategy(DEVELOPMENT, ON);
       await flags.enable(DEVELOPMENT);
@@ -148,9 +148,9 @@ onEveryStorage((start, share) => {
     it('a set, an undo and an import can bypass too', async () => {
       const flags = await protect(await start());
       const set = await flags.apply([{ op: 'addStrategy', ref: PRODUCTION, input: ON }], BYPASS);
-      await flags.undoChangeSet({ changeSet: set.id ?? '' }, BYPASS);
-      await flags.importDefinitions({ version: 1, flags: [{ name: 'checkout', archived: true }] }, BYPASS);
-      const { items } = await flags.listHistory(CHECKOUT);
+      await flags.history.undo({ changeSet: set.id ?? '' }, BYPASS);
+      await flags.definitions.import({ version: 1, flags: [{ name: 'checkout', archived: true }] }, BYPASS);
+      const { items } = await flags.history.list(CHECKOUT);
       expect(items.slice(0, 3).map(({ reason }) => reason)).toEqual(['INC-42', 'INC-42', 'INC-42']);
     });
 
@@ -235,7 +235,7 @@ describe.each([true, false])('without a policy, on a storage that notifies: %s',
     const storage = memoryStorage();
     const read: string[] = [];
     const checked: string[] = [];
-    const flags = await createFlags({
+    const flags = await openFlags({
       storage: {
         ...storage,
         ...(notifies && { watch: () => () => undefined }),
@@ -253,11 +253,11 @@ describe.each([true, false])('without a policy, on a storage that notifies: %s',
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, ON);
     await flags.enable(PRODUCTION);
-    await flags.createSegment({ name: 'vip', constraints: [] });
+    await flags.segments.create({ name: 'vip', constraints: [] });
     expect(read).not.toContain('settings');
     expect(checked.filter((kind) => kind === 'settings')).toHaveLength(4);
     checked.length = 0;
-    await flags.createToken({ name: 'ci', kind: 'admin' });
+    await flags.tokens.create({ name: 'ci', kind: 'admin' });
     expect(checked).not.toContain('settings');
     await flags.close();
   });

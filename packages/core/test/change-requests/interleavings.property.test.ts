@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import { type Change, createFlags, type Flags, isFlagsError, paginate } from '../../src/index.js';
+import { type Change, type Flags, isFlagsError, openFlags, paginate } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import { DEFAULT, PRODUCTION } from '../references.js';
 import { SILENT } from '../replica/silent.js';
@@ -59,7 +59,7 @@ describe.each(STORAGES)('calls at the same time on $name', ({ open }) => {
         const clock = settableClock();
         const close = async () => undefined;
         const start = (): Promise<Flags<string>> =>
-          createFlags({
+          openFlags({
             ...SILENT,
             now: clock.now,
             storage: { ...storage, close, usage: { ...memoryUsage(), close } },
@@ -125,7 +125,7 @@ describe.each(STORAGES)('calls at the same time on $name', ({ open }) => {
           expect(new Set([...people, author.id]).size).toBe(people.length + 1);
           if (changeSet === null) continue;
           expect([state, own[0]?.changeSet]).toEqual(['applied', changeSet]);
-          const set = await first.getChangeSet({ changeSet });
+          const set = await first.history.get({ changeSet });
           expect(set.events.every(({ origin }) => origin === `change-request/${id}`)).toBe(true);
           expect(set.events.length).toBeGreaterThan(1);
           expect((await first.changeRequests.get({ changeRequest: id })).required).toBe(required);

@@ -96,12 +96,12 @@ export async function expectExactlyOnce({ flags, start, nodes, rounds }: Rounds)
   for (const [id, { at, flag }] of made) {
     const request = await flags.changeRequests.get({ changeRequest: id });
     expect(request).toMatchObject({ state: 'applied', changeSet: expect.any(String) });
-    const { items } = await flags.listEvents({ flag, type: 'strategy-added' });
+    const { items } = await flags.events.list({ flag, type: 'strategy-added' });
     expect(items).toMatchObject([{ origin: `change-request/${id}`, actor: flag, changeSet: request.changeSet }]);
     expect(Date.parse(items[0]?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(at ?? ''));
     expect(endedAfter.get(id)).toBeLessThan(LATEST);
   }
-  expect((await flags.listEvents({ type: 'change-request-ended' })).total).toBe(made.size);
+  expect((await flags.events.list({ type: 'change-request-ended' })).total).toBe(made.size);
 }
 
 async function end(node: ChildProcess): Promise<void> {

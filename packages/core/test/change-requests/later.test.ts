@@ -41,7 +41,7 @@ onEveryStorage((start) => {
       const { items } = await flags.runDue();
       expect(items).toMatchObject([{ state: 'applied', author: ADA, appliedBy: ADA, approvals: [{ actor: GRACE }] }]);
       expect(await isOn()).toBe(true);
-      const [enabled] = (await flags.listEvents({ type: 'environment-enabled' })).items;
+      const [enabled] = (await flags.events.list({ type: 'environment-enabled' })).items;
       expect(enabled).toMatchObject({ actor: 'Ada', origin: `change-request/${ref.changeRequest}` });
     });
 
@@ -124,7 +124,7 @@ onEveryStorage((start) => {
       expect(await flags.as(ALAN).changeRequests.apply(ref, { at: at() })).toEqual(approved);
       const moved = await flags.as(GRACE).changeRequests.apply(ref, { at: clock.text(20 * DAY) }, { reason: 'Later' });
       expect(moved).toMatchObject({ state: 'approved', at: clock.text(20 * DAY), appliedBy: GRACE });
-      const [event] = (await flags.listEvents({ type: 'change-request-decided' })).items;
+      const [event] = (await flags.events.list({ type: 'change-request-decided' })).items;
       expect(event).toMatchObject({
         ...{ actor: 'Grace', reason: 'Later' },
         data: { decision: 'scheduled', at: clock.text(20 * DAY), flags: [CHECKOUT] },
@@ -132,7 +132,7 @@ onEveryStorage((start) => {
       });
       clock.advance(20 * DAY);
       await flags.runDue();
-      const [enabled] = (await flags.listEvents({ type: 'environment-enabled' })).items;
+      const [enabled] = (await flags.events.list({ type: 'environment-enabled' })).items;
       expect(enabled).toMatchObject({ actor: 'Grace' });
     });
 
@@ -176,7 +176,7 @@ onEveryStorage((start) => {
       const made = await flags.as(ADA).changeRequests.create([ENABLE], { replaces: old.changeRequest });
       expect(made).toMatchObject({ state: 'open', approvals: [] });
       expect(await stateOf(old)).toBe('withdrawn');
-      const { items } = await flags.listEvents({ limit: 2 });
+      const { items } = await flags.events.list({ limit: 2 });
       expect(items.map(({ type }) => type)).toEqual(['change-request-created', 'change-request-ended']);
       expect(new Set(items.map(({ changeSet }) => changeSet)).size).toBe(1);
     });
@@ -239,7 +239,7 @@ onEveryStorage((start) => {
       const { changeSet } = await flags.changeRequests.apply({ changeRequest: id });
       expect(await isOn()).toBe(true);
       expect((await flags.getFlag(CHECKOUT)).description).toBe('Kept');
-      const { events } = await flags.getChangeSet({ changeSet: changeSet ?? '' });
+      const { events } = await flags.history.get({ changeSet: changeSet ?? '' });
       expect(events.map(({ type }) => type)).toEqual(['environment-enabled', 'change-request-ended']);
     });
 

@@ -20,7 +20,7 @@ onEveryStorage((start, share) => {
       const flags = await start();
       await flags.as('ada').approvalPolicy.set(POLICY, { reason: 'Audit' });
       await flags.approvalPolicy.set(POLICY);
-      const { items: events } = await flags.listEvents({ type: 'approval-policy-updated' });
+      const { items: events } = await flags.events.list({ type: 'approval-policy-updated' });
       expect(events).toMatchObject([
         { actor: 'ada', reason: 'Audit', project: null, data: POLICY, before: { environments: {} } },
       ]);
@@ -36,9 +36,9 @@ onEveryStorage((start, share) => {
     it('cannot be undone', async () => {
       const flags = await start();
       await flags.approvalPolicy.set(POLICY);
-      const { items: events } = await flags.listEvents({ type: 'approval-policy-updated' });
+      const { items: events } = await flags.events.list({ type: 'approval-policy-updated' });
       const changeSet = events[0]?.changeSet ?? '';
-      await expectRefusal(flags, 'undo_conflict', () => flags.undoChangeSet({ changeSet }));
+      await expectRefusal(flags, 'undo_conflict', () => flags.history.undo({ changeSet }));
     });
 
     it('reaches the other nodes, and stays when they open the store again', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type Change, type Flags, FlagsError } from '../../src/index.js';
 import { carryOut, type Operation, strategyOf } from '../invariants/random-operations.js';
+import type { MethodName } from '../method-names.js';
 import { approve } from './protected.js';
 
 /*
@@ -52,7 +53,7 @@ const dependency = fc.record({ flag: name, enabled: fc.boolean() });
 const segment = fc.constantFrom({ segment: 1 }, { segment: 2 });
 const move = fc.constantFrom('default', 'p').map((project) => ({ project }));
 
-function calls(weight: number, call: keyof Flags, ...input: readonly fc.Arbitrary<unknown>[]) {
+function calls(weight: number, call: MethodName, ...input: readonly fc.Arbitrary<unknown>[]) {
   return { weight, arbitrary: fc.tuple(...input).map((given): Operation => ({ call, input: given })) };
 }
 
@@ -72,7 +73,7 @@ export const change = fc.oneof(
     flagRef,
     name.map((flag) => ({ flag })),
   ),
-  calls(2, 'updateSegment', segment, fc.record({ name: fc.constant('s'), constraints })),
+  calls(2, 'segments.update', segment, fc.record({ name: fc.constant('s'), constraints })),
   calls(1, 'archiveFlag', flagRef),
   calls(
     3,
@@ -103,7 +104,7 @@ export const change = fc.oneof(
 /** The flags that the changes name: all are on, one is the parent of another, and one uses a segment. */
 export async function furnish(flags: Flags): Promise<void> {
   await flags.createProject({ id: 'p', name: 'P' });
-  for (const one of ['s', 't']) await flags.createSegment({ name: one, constraints: [] });
+  for (const one of ['s', 't']) await flags.segments.create({ name: one, constraints: [] });
   for (const flag of NAMES) {
     await flags.createFlag({ project: 'default' }, { name: flag });
     const segments = flag === 'a' ? [1] : [];
@@ -126,13 +127,13 @@ export async function attempt(
   at: number,
   context: { readonly bypassApproval?: string } = {},
 ): Promise<void> {
-  const { items } = await flags.listHistory({}, { limit: 1 });
+  const { items } = await flags.history.list({}, { limit: 1 });
   const changeSet = items[0]?.id;
-  if (at % 8 === 2 && changeSet) await flags.undoChangeSet({ changeSet }, context);
+  if (at % 8 === 2 && changeSet) await flags.history.undo({ changeSet }, context);
   else if (at % 8 === 5) {
-    const definitions = await flags.exportDefinitions();
+    const definitions = await flags.definitions.export();
     const changed = definitions.flags?.map((flag, index) => ({ ...flag, archived: (index + at) % 4 === 0 }));
-    await flags.importDefinitions({ ...definitions, ...(changed && { flags: changed }) }, context);
+    await flags.definitions.import({ ...definitions, ...(changed && { flags: changed }) }, context);
   } else if (at % 8 === 7) {
     await requestAtOnce(flags, [await toChange(flags, operation)], context.bypassApproval !== undefined);
   } else await carryOut(flags, withContext(operation, context));

@@ -1,4 +1,4 @@
-import { type Change, createFlags, type Flags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
+import { type Change, type Flags, FlagsError, LIMITS, memoryStorage, openFlags } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage.js';
 import { faultyStorage, testFlags } from '../../src/testing.js';
 import type { ChangeRequestRef } from '../../src/types.js';
@@ -28,7 +28,7 @@ function watched(storage: FlagsStorage) {
 describe('a node with due: { run: true }', () => {
   it('applies by itself what is due, a past time at once, and shows what is pending', () =>
     withFakeTime(async (pass) => {
-      const flags = await createFlags({ ...SILENT, storage: memoryStorage(), due: { run: true } });
+      const flags = await openFlags({ ...SILENT, storage: memoryStorage(), due: { run: true } });
       await addCheckout(flags);
       const due = await flags.changeRequests.create(ENABLE, { at: new Date(Date.now() + 150).toISOString() });
       await flags.changeRequests.create(ENABLE, { at: new Date(Date.now() + HOUR).toISOString() });
@@ -59,7 +59,7 @@ describe('a node with due: { run: true }', () => {
         return page;
       };
       const options = { ...SILENT, storage: { ...storage, list }, now: clock.now };
-      const flags = await createFlags({ ...options, due: { run: true } });
+      const flags = await openFlags({ ...options, due: { run: true } });
       await addCheckout(flags);
       const made = await flags.changeRequests.create(ENABLE, { at: clock.text(100) });
       // Two rounds, the first of them at the start. The next poll comes after 5 seconds.
@@ -78,7 +78,7 @@ describe('a node with due: { run: true }', () => {
         if (isFirstLook) await new Promise<void>((resolve) => (release = resolve));
         return page;
       };
-      const flags = await createFlags({ ...SILENT, storage: { ...inner, list }, due: { run: true } });
+      const flags = await openFlags({ ...SILENT, storage: { ...inner, list }, due: { run: true } });
       await pass(0);
       expect(release).toBeDefined();
       await addCheckout(flags);
@@ -93,7 +93,7 @@ describe('a node with due: { run: true }', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
     try {
       const { storage, reads } = watched(memoryStorage());
-      const flags = await createFlags({ ...SILENT, storage, due: { run: true } });
+      const flags = await openFlags({ ...SILENT, storage, due: { run: true } });
       await addCheckout(flags);
       await flags.changeRequests.create(ENABLE, { at: new Date(Date.now() + HOUR).toISOString() });
       reads.length = 0;
@@ -112,7 +112,7 @@ describe('a node with due: { run: true }', () => {
   it('counts what is overdue', async () => {
     const clock = settableClock();
     const storage = memoryStorage();
-    const flags = await createFlags({
+    const flags = await openFlags({
       ...SILENT,
       storage,
       due: { run: true, authorize: () => new Promise<boolean>(() => undefined) },
@@ -132,7 +132,7 @@ describe('a node with due: { run: true }', () => {
     ['withdrawn', (flags, ref) => flags.changeRequests.withdraw(ref)],
     ['replaced', (flags, { changeRequest }) => flags.changeRequests.create(ENABLE, { replaces: changeRequest })],
   ])('counts no request that was %s before its time', async (_, end) => {
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage() });
     await addCheckout(flags);
     const { id } = await flags.changeRequests.create(ENABLE, { at: new Date(Date.now() + HOUR).toISOString() });
     expect(flags.status().due).toMatchObject({ pending: 1 });
@@ -146,7 +146,7 @@ describe('a node with due: { run: true }', () => {
     try {
       for (const run of [false, 'elsewhere'] as const) {
         const { storage, reads } = watched(memoryStorage());
-        const flags = await createFlags({ ...SILENT, storage, pollInterval: 1000, due: { run } });
+        const flags = await openFlags({ ...SILENT, storage, pollInterval: 1000, due: { run } });
         expect('due' in flags.status()).toBe(run === 'elsewhere');
         for (let second = 0; second < 150; second++) await jest.advanceTimersByTimeAsync(SECOND);
         expect(reads.length).toBe(3);
@@ -164,14 +164,14 @@ describe('a node with due: { run: true }', () => {
     [{ runs: true }, '/due'],
     [true, '/due'],
   ])('refuses the option %j', async (due, path) => {
-    const { details, message } = await refusalOf(createFlags({ storage: memoryStorage(), due: due as never }));
+    const { details, message } = await refusalOf(openFlags({ storage: memoryStorage(), due: due as never }));
     expect(details).toEqual([expect.objectContaining({ path })]);
     expect(message).toContain('due');
   });
 
   it.each(['runSchedules', 'authorizeDue', 'rolloutGuard'])('refuses the earlier option %s', async (name) => {
     const options = { storage: memoryStorage(), [name]: true } as never;
-    expect((await refusalOf(createFlags(options))).message).toContain(name);
+    expect((await refusalOf(openFlags(options))).message).toContain(name);
   });
 
   it('does what is due for test flags, by runDue', async () => {
@@ -190,7 +190,7 @@ describe('a failure', () => {
   async function open() {
     const faulty = faultyStorage(memoryStorage());
     const errors: unknown[] = [];
-    const flags = await createFlags({
+    const flags = await openFlags({
       ...SILENT,
       storage: faulty,
       now: clock.now,
@@ -249,7 +249,7 @@ describe('a failure', () => {
       if (isLost) throw new FlagsError('outcome_unknown', 'The connection is lost.');
       return result;
     };
-    const flags = await createFlags({
+    const flags = await openFlags({
       ...SILENT,
       storage: { ...storage, commit },
       now: clock.now,
@@ -266,7 +266,7 @@ describe('a failure', () => {
       state: 'applied',
       changeSet: expect.any(String),
     });
-    expect((await flags.listEvents({ type: 'environment-enabled' })).total).toBe(1);
+    expect((await flags.events.list({ type: 'environment-enabled' })).total).toBe(1);
     await flags.close();
   });
 
@@ -283,7 +283,7 @@ describe('many requests', () => {
   it('are bounded: 1,000 that wait, and 64 MiB of changes', async () => {
     const clock = settableClock();
     const storage = memoryStorage();
-    const flags = await createFlags({ ...SILENT, storage, now: clock.now, due: { run: 'elsewhere' } });
+    const flags = await openFlags({ ...SILENT, storage, now: clock.now, due: { run: 'elsewhere' } });
     await addCheckout(flags);
     const options = { at: clock.text(HOUR) };
     const make = (name: string) => flags.as(name).changeRequests.create(ENABLE, options);
@@ -319,10 +319,10 @@ describe('many requests', () => {
 
   it('of one person are bounded, with those of her tokens, so that others find room', async () => {
     const clock = settableClock();
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage(), now: clock.now });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage(), now: clock.now });
     await addCheckout(flags);
     const ada = flags.as({ name: 'Ada', id: 7 });
-    const { token } = await ada.createToken({ name: 'ci', kind: 'admin' });
+    const { token } = await ada.tokens.create({ name: 'ci', kind: 'admin' });
     for (let count = 0; count < LIMITS.waitingRequestsPerPerson; count++) {
       await (count % 2 === 0 ? ada : flags.as(token)).changeRequests.create(ENABLE);
     }
@@ -338,7 +338,7 @@ describe('many requests', () => {
   });
 
   it('of one person are bounded, also if she makes them at once', async () => {
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage() });
     await addCheckout(flags);
     const ada = flags.as({ name: 'Ada', id: 7 });
     const calls = Array.from({ length: 120 }, () => ada.changeRequests.create(ENABLE));
@@ -348,7 +348,7 @@ describe('many requests', () => {
   });
 
   it('refuse one that does not fit a document', async () => {
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage() });
     const changes = Array.from({ length: 120 }, (_, index): Change => {
       return { op: 'createFlag', ref: DEFAULT, input: { name: `flag-${index}`, description: 'x'.repeat(10_000) } };
     });
@@ -358,7 +358,7 @@ describe('many requests', () => {
 
   it('are deleted 90 days after their end; their events remain', async () => {
     const clock = settableClock();
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage(), now: clock.now, due: { run: 'elsewhere' } });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage(), now: clock.now, due: { run: 'elsewhere' } });
     await addCheckout(flags);
     const old = await flags.changeRequests.create(ENABLE, { at: clock.text() });
     await flags.runDue();
@@ -372,7 +372,7 @@ describe('many requests', () => {
     expect((await refusalOf(flags.changeRequests.get({ changeRequest: old.id }))).code).toBe(
       'change_request_not_found',
     );
-    expect((await flags.listEvents({ type: 'change-request-ended' })).total).toBe(2);
+    expect((await flags.events.list({ type: 'change-request-ended' })).total).toBe(2);
     await flags.close();
   });
 
@@ -383,7 +383,7 @@ describe('many requests', () => {
       const storage = faultyStorage(memoryStorage());
       const errors: unknown[] = [];
       const options = { ...SILENT, storage, now: clock.now, due: {}, pollInterval: 1000 };
-      const flags = await createFlags({ ...options, onError: (error) => errors.push(error) });
+      const flags = await openFlags({ ...options, onError: (error) => errors.push(error) });
       await addCheckout(flags);
       const { id, expiresAt } = await flags.changeRequests.create(ENABLE);
       clock.advance(14 * DAY);
@@ -392,10 +392,10 @@ describe('many requests', () => {
       full.remove();
       expect([full.strikes() > 0, errors]).toEqual([true, []]);
       expect((await flags.changeRequests.get({ changeRequest: id })).state).toBe('expired');
-      expect((await flags.listEvents({ type: 'change-request-ended' })).items).toEqual([]);
+      expect((await flags.events.list({ type: 'change-request-ended' })).items).toEqual([]);
       clock.advance(MINUTE);
       await jest.advanceTimersByTimeAsync(5 * SECOND);
-      const [ended] = (await flags.listEvents({ type: 'change-request-ended' })).items;
+      const [ended] = (await flags.events.list({ type: 'change-request-ended' })).items;
       expect(ended).toMatchObject({ actor: 'system', data: { id, state: 'expired', endedAt: expiresAt } });
       clock.advance(90 * DAY + 1);
       await jest.advanceTimersByTimeAsync(5 * SECOND);

@@ -1,4 +1,4 @@
-import { type Change, createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { type Change, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { ADA, approve, LAUNCH } from './protected.js';
 
 const DEFAULT = { project: 'default' };
@@ -126,12 +126,12 @@ describe('an edit', () => {
   let ids: Ids;
 
   beforeEach(async () => {
-    flags = await createFlags<string>({
+    flags = await openFlags<string>({
       storage: memoryStorage(),
       due: { run: 'elsewhere' },
       onProblem: () => undefined,
     });
-    const { id: segmentId } = await flags.createSegment({ name: 'EU', constraints: [COUNTRY] });
+    const { id: segmentId } = await flags.segments.create({ name: 'EU', constraints: [COUNTRY] });
     for (const name of ['base', 'a']) await flags.createFlag(DEFAULT, { name });
     const strategies = [{ name: 'default', constraints: [AGE] }] as const;
     const base = await flags.configureEnvironment(at('base'), { enabled: true, strategies });

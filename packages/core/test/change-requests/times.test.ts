@@ -68,7 +68,7 @@ onEveryStorage((start, share) => {
       ]);
       expect(await isOn(flags)).toBe(true);
       const { changeSet } = await flags.changeRequests.get({ changeRequest: made.id });
-      const set = await flags.getChangeSet({ changeSet: `${changeSet}` });
+      const set = await flags.history.get({ changeSet: `${changeSet}` });
       expect(set.events).toEqual([
         expect.objectContaining({ type: 'environment-enabled', actor: 'ada', reason: 'Launch', flag: 'checkout' }),
         expect.objectContaining({ type: 'change-request-ended', project: 'default', flag: null }),
@@ -81,7 +81,7 @@ onEveryStorage((start, share) => {
       const flags = await node();
       const { id, at } = await flags.changeRequests.create(ENABLE, { at: clock.text(HOUR) });
       await flags.changeRequests.withdraw({ changeRequest: id }, { reason: 'Not yet' });
-      const { items } = await flags.listEvents({ limit: 2 });
+      const { items } = await flags.events.list({ limit: 2 });
       const before = { id, state: 'approved', at };
       expect(items).toMatchObject([
         {
@@ -127,17 +127,17 @@ onEveryStorage((start, share) => {
 
     it('is left out of exports and undos', async () => {
       const flags = await node();
-      const before = await flags.exportDefinitions();
+      const before = await flags.definitions.export();
       const { id } = await flags.changeRequests.create(ENABLE, { at: clock.text(HOUR) });
-      expect(await flags.exportDefinitions()).toEqual(before);
-      const [created] = (await flags.listEvents({ limit: 1 })).items;
-      const refused = await refusalOf(flags.undoChangeSet({ changeSet: created?.changeSet ?? '' }));
+      expect(await flags.definitions.export()).toEqual(before);
+      const [created] = (await flags.events.list({ limit: 1 })).items;
+      const refused = await refusalOf(flags.history.undo({ changeSet: created?.changeSet ?? '' }));
       expect(refused.code).toBe('undo_conflict');
       expect(refused.message).toContain('only change requests');
       clock.advance(HOUR);
       await flags.runDue();
       const { changeSet } = await flags.changeRequests.get({ changeRequest: id });
-      await flags.undoChangeSet({ changeSet: `${changeSet}` });
+      await flags.history.undo({ changeSet: `${changeSet}` });
       expect(await isOn(flags)).toBe(false);
       expect(await flags.changeRequests.get({ changeRequest: id })).toMatchObject({ state: 'applied' });
     });
@@ -174,7 +174,7 @@ onEveryStorage((start, share) => {
         state: 'failed',
         failure: { code: 'flag_not_found' },
       });
-      const [event] = (await flags.listEvents({ limit: 1 })).items;
+      const [event] = (await flags.events.list({ limit: 1 })).items;
       expect(event).toMatchObject({
         type: 'change-request-ended',
         actor: 'system',
@@ -209,7 +209,7 @@ onEveryStorage((start, share) => {
     it('fails with `author_revoked` if its token is gone or expired', async () => {
       const flags = await node();
       const make = async (name: string, expiresAt: string | null) => {
-        const { token } = await flags.createToken({ name, kind: 'admin', expiresAt });
+        const { token } = await flags.tokens.create({ name, kind: 'admin', expiresAt });
         const made = await flags.as(token).changeRequests.create(ENABLE, { at: clock.text(HOUR) });
         expect(made.author).toEqual({ name, token: { id: token.id, kind: 'admin' } });
         return { token, changeRequest: made.id };
@@ -219,14 +219,14 @@ onEveryStorage((start, share) => {
         await make('expired', clock.text(HOUR)),
         await make('valid', null),
       ];
-      await flags.deleteToken({ token: gone.token.id });
+      await flags.tokens.delete({ token: gone.token.id });
       clock.advance(HOUR);
       await flags.runDue();
       const failed = { state: 'failed', failure: { code: 'author_revoked' } };
       expect(await flags.changeRequests.get(gone)).toMatchObject(failed);
       expect(await flags.changeRequests.get(expired)).toMatchObject(failed);
       expect(await flags.changeRequests.get(valid)).toMatchObject({ state: 'applied' });
-      const [applied] = (await flags.listEvents({ type: 'environment-enabled' })).items;
+      const [applied] = (await flags.events.list({ type: 'environment-enabled' })).items;
       expect(applied).toMatchObject({ actor: 'valid', actorTokenId: valid.token.id, actorTokenKind: 'admin' });
     });
 
@@ -282,7 +282,7 @@ onEveryStorage((start, share) => {
         expect.objectContaining({ id: late.id, state: 'applied', lateBy: 0 }),
       ]);
       expect(await isOn(flags)).toBe(false);
-      const [event] = (await flags.listEvents({ type: 'change-request-ended' })).items.slice(-1);
+      const [event] = (await flags.events.list({ type: 'change-request-ended' })).items.slice(-1);
       expect(event).toMatchObject({ data: { id: missed.id, state: 'expired' }, actor: 'system' });
       const { message } = await refusalOf(flags.changeRequests.withdraw({ changeRequest: missed.id }));
       expect(message).toContain('is expired, so it cannot be changed; make a new one.');
@@ -353,7 +353,7 @@ onEveryStorage((start, share) => {
       const made = await ada.changeRequests.create(ENABLE, { id, at });
       const renamed = flags.as({ name: 'ada l.', id: 'u-1' });
       expect(await renamed.changeRequests.create(ENABLE, { id, at })).toEqual(made);
-      const events = (await flags.listEvents()).total;
+      const events = (await flags.events.list()).total;
       expect(await ada.changeRequests.create(ENABLE, { id: id.toUpperCase(), at, reason: 'again' })).toEqual(made);
       for (const attempt of [
         () => flags.as('bob').changeRequests.create(ENABLE, { id, at }),
@@ -367,7 +367,7 @@ onEveryStorage((start, share) => {
           expect.stringContaining('belongs to a change request of another author'),
         ]);
       }
-      expect((await flags.listEvents()).total).toBe(events);
+      expect((await flags.events.list()).total).toBe(events);
       clock.advance(HOUR);
       await flags.runDue();
       await flags.archiveFlag(CHECKOUT);
@@ -382,7 +382,7 @@ onEveryStorage((start, share) => {
       const change = { op: 'updateFlag', ref: { project: 'shop', flag: 'basket' }, input: { stale: true } } as const;
       const { id } = await flags.changeRequests.create([...ENABLE, change], { at: clock.text(HOUR) });
       await flags.changeRequests.withdraw({ changeRequest: id });
-      const { items } = await flags.listEvents({ limit: 2 });
+      const { items } = await flags.events.list({ limit: 2 });
       expect(items.map(({ data }) => data)).toMatchObject([
         { state: 'withdrawn', projects: ['default', 'shop'] },
         { state: 'approved', projects: ['default', 'shop'] },
@@ -398,7 +398,7 @@ onEveryStorage((start, share) => {
       const given = { id: randomUUID(), at: clock.text(HOUR) };
       const [one, other] = await Promise.all(nodes.map((flags) => flags.changeRequests.create(ENABLE, given)));
       expect(one).toEqual(other);
-      expect((await nodes[0].listEvents({ type: 'change-request-created' })).total).toBe(1);
+      expect((await nodes[0].events.list({ type: 'change-request-created' })).total).toBe(1);
     });
 
     it('is withdrawn once; one that has ended otherwise is not', async () => {
@@ -474,9 +474,9 @@ onEveryStorage((start, share) => {
         const moved = await Promise.all(nodes.map((flags) => flags.runDue()));
         expect(moved.flatMap(({ items }) => items)).toMatchObject([{ id: made.id, state: 'applied' }]);
       }
-      expect((await one.listEvents({ type: 'change-request-ended' })).total).toBe(10);
-      expect((await one.listEvents({ type: 'environment-enabled' })).total).toBe(5);
-      expect((await one.listEvents({ type: 'environment-disabled' })).total).toBe(5);
+      expect((await one.events.list({ type: 'change-request-ended' })).total).toBe(10);
+      expect((await one.events.list({ type: 'environment-enabled' })).total).toBe(5);
+      expect((await one.events.list({ type: 'environment-disabled' })).total).toBe(5);
     });
 
     it('either withdraw or apply', async () => {

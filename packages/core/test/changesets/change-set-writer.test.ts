@@ -4,7 +4,7 @@ import type { SetContext } from '../../src/changesets/engine.js';
 import type { PreparedChange, UnitOfWork } from '../../src/engine/engine.js';
 import { FlagsError } from '../../src/errors.js';
 import { REGISTRY } from '../../src/features.js';
-import { createFlags, type Flags, memoryStorage, type PlannedSet } from '../../src/index.js';
+import { type Flags, memoryStorage, openFlags, type PlannedSet } from '../../src/index.js';
 import type { Aggregate, Read, Versioned } from '../../src/storage/documents.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { losingRaces } from './losing-races.js';
@@ -231,10 +231,11 @@ describe('the change set writer', () => {
   describe('a change that starts to refer to other documents', () => {
     it('gives them a new revision without writing their bodies', async () => {
       const storage = losingRaces(memoryStorage(), 0);
-      const flags = await createFlags({ storage });
+      const flags = await openFlags({ storage });
       const constraint = { contextName: 'userId', operator: 'IN', values: ['x'.repeat(10_000)] } as const;
       const ids: number[] = [];
-      for (const name of ['one', 'two']) ids.push((await flags.createSegment({ name, constraints: [constraint] })).id);
+      for (const name of ['one', 'two'])
+        ids.push((await flags.segments.create({ name, constraints: [constraint] })).id);
       for (const name of ['parent', 'child']) await flags.createFlag({ project: 'default' }, { name });
       const child = { project: 'default', flag: 'child' };
       await flags.addStrategy({ ...child, environment: 'production' }, { name: 'default', segments: ids });
@@ -247,7 +248,7 @@ describe('the change set writer', () => {
         expected: 1,
         touch: true,
       });
-      expect(await flags.getSegment({ segment: 1 })).toMatchObject({ revision: 2, constraints: [constraint] });
+      expect(await flags.segments.get({ segment: 1 })).toMatchObject({ revision: 2, constraints: [constraint] });
       await flags.close();
     });
   });
@@ -403,9 +404,9 @@ describe('the check of an actor', () => {
   /** Two instances on one storage. Each decides on its own copies first, and does not poll. */
   async function openTwo(): Promise<{ readonly flags: Flags; readonly other: Flags }> {
     const storage = { ...memoryStorage(), watch: () => () => undefined, close: () => undefined };
-    const flags = await createFlags({ storage, pollInterval: 0 });
+    const flags = await openFlags({ storage, pollInterval: 0 });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-    const other = await createFlags({ storage, pollInterval: 0 });
+    const other = await openFlags({ storage, pollInterval: 0 });
     return { flags, other };
   }
 
@@ -425,8 +426,8 @@ describe('the check of an actor', () => {
     ]);
     await ada.plan([{ op: 'disable', ref: PRODUCTION }]);
     await ada.preview([{ op: 'disable', ref: PRODUCTION }], { environment: 'production', contexts: [] });
-    await ada.undoChangeSet({ changeSet: `${id}` });
-    await ada.importDefinitions({ version: 1, flags: [{ name: 'checkout', description: 'New' }] }, { dryRun: true });
+    await ada.history.undo({ changeSet: `${id}` });
+    await ada.definitions.import({ version: 1, flags: [{ name: 'checkout', description: 'New' }] }, { dryRun: true });
     expect(seen).toEqual([
       ['addStrategy'],
       ['enable', 'updateFlag'],
@@ -443,7 +444,7 @@ describe('the check of an actor', () => {
     await ada.disable(PRODUCTION);
     expect(await ada.apply([{ op: 'reviveFlag', ref: { flag: 'checkout' } }])).toMatchObject({ id: null });
     expect(await ada.plan([])).toEqual({ documents: [], effects: [], approval: null });
-    expect(await ada.importDefinitions({ version: 1 })).toMatchObject({ changeSet: null });
+    expect(await ada.definitions.import({ version: 1 })).toMatchObject({ changeSet: null });
   });
 
   it('stays for every further actor, and can only be added to', async () => {

@@ -1,4 +1,4 @@
-import { type Change, type ChangeSet, createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { type Change, type ChangeSet, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { faultyStorage } from '../../src/testing.js';
 import { everythingIn } from '../everything.js';
 import { factsOf } from '../facts.js';
@@ -35,7 +35,7 @@ describe('change sets', () => {
         for (const event of set.events) {
           expect(event).toMatchObject({ changeSet: set.id, reason: 'Launch', actor: 'ada', at: set.at, revision: 1 });
         }
-        expect((await flags.listEvents({ flag: 'checkout' })).items.toReversed()).toEqual(set.events);
+        expect((await flags.events.list({ flag: 'checkout' })).items.toReversed()).toEqual(set.events);
         expect(flags.isEnabled('checkout', {}, { environment: 'production' })).toBe(true);
       });
 
@@ -43,7 +43,7 @@ describe('change sets', () => {
         await flags.createFlag(DEFAULT, { name: 'checkout' }, { reason: 'Launch' });
         await flags.disable(PRODUCTION, { actor: 'ada', reason: 'Launch' });
         await expectRefusal(flags, 'invalid_input', () => flags.archiveFlag(CHECKOUT, { reason: 7 as never }));
-        const { items } = await flags.listEvents({ flag: 'checkout' });
+        const { items } = await flags.events.list({ flag: 'checkout' });
         expect(items.map(({ type, actor, reason }) => [type, actor, reason])).toEqual([
           ['flag-created', 'system', 'Launch'],
         ]);
@@ -111,7 +111,7 @@ describe('change sets', () => {
       it('generates an id for every single operation', async () => {
         await flags.createFlag(DEFAULT, { name: 'checkout' });
         await flags.updateFlag(CHECKOUT, { description: 'x', stale: true });
-        const ids = (await flags.listEvents({ flag: 'checkout' })).items.map(({ changeSet }) => changeSet);
+        const ids = (await flags.events.list({ flag: 'checkout' })).items.map(({ changeSet }) => changeSet);
         expect(ids[0]).toBe(ids[1]);
         expect(new Set(ids).size).toBe(2);
       });
@@ -209,7 +209,7 @@ describe('change sets', () => {
         await flags.createProject({ id: 'shop', name: 'Shop' });
         await flags.createFlag(SHOP, { name: 'cart' });
         await flags.createFlag(SHOP, { name: 'old' });
-        await flags.createSegment({ name: 'beta', constraints: [], project: 'shop' });
+        await flags.segments.create({ name: 'beta', constraints: [], project: 'shop' });
         const cart = { ...SHOP, flag: 'cart' };
         await flags.apply([
           { op: 'archiveFlag', ref: cart },
@@ -218,8 +218,8 @@ describe('change sets', () => {
           { op: 'deleteProject', ref: SHOP },
         ]);
         expect((await flags.listProjects()).items).toHaveLength(1);
-        expect((await flags.listSegments()).items).toEqual([]);
-        await flags.createSegment({ name: 'beta', constraints: [] });
+        expect((await flags.segments.list()).items).toEqual([]);
+        await flags.segments.create({ name: 'beta', constraints: [] });
       });
 
       it('delete a project, create it again, and fill it', async () => {
@@ -243,7 +243,7 @@ describe('change sets', () => {
           { op: 'addStrategy', ref: { ...copy, environment: 'production' }, input: { name: 'default', segments: [1] } },
         ]);
         expect((await flags.getFlag(CHECKOUT)).children).toEqual(['copy']);
-        expect((await flags.listSegmentUses({ segment: 1 })).items).toHaveLength(1);
+        expect((await flags.segments.listUses({ segment: 1 })).items).toHaveLength(1);
         await expectRefusal(flags, 'flag_has_children', () => flags.archiveFlag(CHECKOUT));
         const error = await refusalOf(flags.apply([{ op: 'deleteSegment', ref: { segment: 1 } }]));
         expect(error).toMatchObject({ code: 'segment_in_use', details: [{ path: '/changes/0' }] });
@@ -293,7 +293,7 @@ describe('change sets', () => {
         const error = await refusalOf(flags.plan([{ op: 'enable', ref: PRODUCTION }]));
         expect(error).toMatchObject({ code: 'flag_not_found', details: [{ path: '/changes/0' }] });
         await flags.createProject({ id: 'shop', name: 'Shop' });
-        await flags.createToken({ name: 'shop', kind: 'client', project: 'shop' });
+        await flags.tokens.create({ name: 'shop', kind: 'client', project: 'shop' });
         const { documents } = await flags.plan([{ op: 'deleteProject', ref: SHOP }]);
         expect(documents.map(({ kind }) => kind)).toEqual(['project', 'token']);
         expect(JSON.stringify(documents)).not.toContain('hash');
@@ -401,8 +401,8 @@ describe('change sets', () => {
         await expectRefusal(flags, 'parent_not_found', () => move());
         await expectRefusal(flags, 'flag_has_children', () => flags.moveFlag({ ...DEFAULT, flag: 'parent' }, SHOP));
         await flags.removeDependencies(CHECKOUT);
-        const own = await flags.createSegment({ name: 'own', constraints: [], project: 'default' });
-        const shared = await flags.createSegment({ name: 'shared', constraints: [] });
+        const own = await flags.segments.create({ name: 'own', constraints: [], project: 'default' });
+        const shared = await flags.segments.create({ name: 'shared', constraints: [] });
         const used = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [own.id, shared.id] });
         await expectRefusal(flags, 'segment_in_use', () => move());
         await flags.updateStrategy({ ...PRODUCTION, strategy: used.id }, { name: 'default', segments: [shared.id] });
@@ -411,7 +411,7 @@ describe('change sets', () => {
         await flags.reviveFlag(CHECKOUT);
         expect(await move()).toMatchObject({ name: 'checkout', project: 'shop' });
         expect(
-          (await flags.listSegmentUses({ segment: shared.id })).items.every(({ project }) => project === 'shop'),
+          (await flags.segments.listUses({ segment: shared.id })).items.every(({ project }) => project === 'shop'),
         ).toBe(true);
       });
     });
@@ -419,7 +419,7 @@ describe('change sets', () => {
 
   it('pass on a failure of the storage, which is about no change of theirs', async () => {
     const storage = faultyStorage(memoryStorage());
-    const flags = await createFlags<string>({ storage });
+    const flags = await openFlags<string>({ storage });
     const fault = storage.inject({ method: 'get' });
     const { code, message, details } = await refusalOf(flags.apply(LAUNCH));
     expect([code, details]).toEqual(['storage_unavailable', [{ message }]]);
@@ -429,7 +429,7 @@ describe('change sets', () => {
 
   describe('a listener of the configuration', () => {
     it('never sees a state within a set', async () => {
-      const flags = await createFlags<string>({ storage: memoryStorage() });
+      const flags = await openFlags<string>({ storage: memoryStorage() });
       await flags.createFlag(DEFAULT, { name: 'a' });
       await flags.createFlag(DEFAULT, { name: 'b' });
       const set = (op: 'enable' | 'disable'): Change<string>[] =>
@@ -455,7 +455,7 @@ describe('the id of a change set', () => {
   const DEFAULT = { project: 'default' };
 
   async function idAt(time: number): Promise<string> {
-    const flags = await createFlags<string>({
+    const flags = await openFlags<string>({
       storage: memoryStorage(),
       now: () => new Date(time),
       usage: { interval: 0 },

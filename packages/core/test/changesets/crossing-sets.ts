@@ -33,12 +33,12 @@ export function watchForParts(flags: Flags): readonly string[][] {
 
 /** Expects that every set of these rounds was applied once, and as a whole. */
 export async function expectWholeSets(flags: Flags, rounds: number): Promise<void> {
-  const { total } = await flags.listEvents({ type: 'flag-updated', limit: 0 });
+  const { total } = await flags.events.list({ type: 'flag-updated', limit: 0 });
   expect(total).toBe(rounds * 4 * 4);
   for (const flag of SHARED) expect((await flags.getFlag({ ...DEFAULT, flag })).revision).toBe(1 + rounds * 4);
   for (const flag of OTHERS) expect((await flags.getFlag({ ...DEFAULT, flag })).revision).toBe(1 + rounds * 2);
   const sets = new Map<string, string[]>();
-  for await (const { changeSet, flag } of paginate((page) => flags.listEvents({ type: 'flag-updated', ...page }))) {
+  for await (const { changeSet, flag } of paginate((page) => flags.events.list({ type: 'flag-updated', ...page }))) {
     sets.set(`${changeSet}`, [...(sets.get(`${changeSet}`) ?? []), `${flag}`]);
   }
   expect(sets.size).toBe(rounds * 4);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
-import { createFlags } from '../../src/create-flags.js';
 import { type Flags, isFlagsError } from '../../src/index.js';
+import { openFlags } from '../../src/open-flags.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { engineOn } from '../invariants/engine-under-test.js';
@@ -46,8 +46,8 @@ describe.each(PROPERTY_STORAGES)('operations that cross, on $name', ({ open }) =
 
   beforeEach(async () => {
     opened = await open();
-    flags = await createFlags({ storage: opened.storage, pollInterval: 0 });
-    other = await createFlags({ storage: opened.storage, pollInterval: 0 });
+    flags = await openFlags({ storage: opened.storage, pollInterval: 0 });
+    other = await openFlags({ storage: opened.storage, pollInterval: 0 });
   });
   afterEach(async () => {
     await expectInvariants(opened.storage);
@@ -66,7 +66,7 @@ describe.each(PROPERTY_STORAGES)('operations that cross, on $name', ({ open }) =
       );
       expect(archived).toBe('done');
       expect(['done', 'flag_archived']).toContain(copied);
-      const { items: events } = await flags.listEvents({ limit: copied === 'done' ? 2 : 1 });
+      const { items: events } = await flags.events.list({ limit: copied === 'done' ? 2 : 1 });
       expect(events.map(({ flag }) => flag)).toEqual(copied === 'done' ? [source.flag, copy.name] : [source.flag]);
     }
   });
@@ -169,8 +169,8 @@ describe('a disk that fails when an event is written', () => {
     ['environment-disabled', (flags) => flags.disable(PLACE)],
     ['environment-enabled', (flags) => flags.enable({ ...CHECKOUT, environment: 'constructor' })],
     ['variants-updated', (flags) => flags.setVariants(CHECKOUT, [{ name: 'blue' }])],
-    ['token-created', (flags) => flags.createToken({ name: 'new', kind: 'admin' })],
-    ['token-deleted', (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' })],
+    ['token-created', (flags) => flags.tokens.create({ name: 'new', kind: 'admin' })],
+    ['token-deleted', (flags) => flags.tokens.delete({ token: 'secret-of-at-least-32-printable-characters' })],
   ];
 
   let directory: ReturnType<typeof temporaryDirectory>;
@@ -191,7 +191,7 @@ describe('a disk that fails when an event is written', () => {
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await flags.createFlag(OLD, { name: 'old' });
     await flags.archiveFlag(OLD);
-    await flags.createToken({ name: 'known', kind: 'admin', secret: 'secret-of-at-least-32-printable-characters' });
+    await flags.tokens.create({ name: 'known', kind: 'admin', secret: 'secret-of-at-least-32-printable-characters' });
     saboteur = new Database(path);
   });
   afterEach(async () => {

@@ -1,6 +1,6 @@
 import { startPolling } from '../../src/base/polling.js';
-import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/index.js';
+import { openFlags } from '../../src/open-flags.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -56,7 +56,7 @@ describe('closing', () => {
 
   it('waits for running operations, then closes the storage', async () => {
     const storage = logging(memoryStorage());
-    const flags = await createFlags({ storage });
+    const flags = await openFlags({ storage });
     const underWay = Promise.all(['a', 'b', 'c'].map((name) => flags.createFlag(DEFAULT, { name })));
     await flags.close();
     expect(storage.log).toEqual(['committed', 'committed', 'committed', 'committed', 'closed']);
@@ -65,7 +65,7 @@ describe('closing', () => {
 
   it('does not wait for a subscription that cannot read its start, nor do the changes behind it', async () => {
     const storage = faultyStorage(memoryStorage());
-    const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
+    const flags = await openFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
     const hanging = storage.inject({ method: 'events', hang: true });
     flags.subscribe(() => undefined);
     const change = flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -76,16 +76,16 @@ describe('closing', () => {
 
   it('happens once, however often it is called', async () => {
     const storage = logging(memoryStorage());
-    const flags = await createFlags({ storage });
+    const flags = await openFlags({ storage });
     await Promise.all([flags.close(), flags.close(), flags.as('ada').close()]);
     await flags.close();
     expect(storage.log).toEqual(['committed', 'closed']);
   });
 
   it('refuses every later operation, for every actor', async () => {
-    const flags = await createFlags({ storage: memoryStorage() });
+    const flags = await openFlags({ storage: memoryStorage() });
     const asAda = flags.as('ada');
-    const view = flags.asOf(new Date());
+    const view = flags.history.asOf(new Date());
     const closing = flags.close();
     for (const one of [flags, asAda, flags.as('grace')]) {
       expect(everyOperation(one).length).toBeGreaterThan(30);
@@ -93,14 +93,14 @@ describe('closing', () => {
         await expect(operation().then(() => name)).rejects.toMatchObject(CLOSED);
       }
       expect(() => one.subscribe(() => undefined)).toThrow(expect.objectContaining(CLOSED));
-      expect(() => one.asOf(new Date())).toThrow(expect.objectContaining(CLOSED));
+      expect(() => one.history.asOf(new Date())).toThrow(expect.objectContaining(CLOSED));
       await expect(view.getFlag({ project: 'default', flag: 'a' })).rejects.toMatchObject(CLOSED);
     }
     await closing;
   });
 
   it('can be called by a listener', async () => {
-    const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0 });
+    const flags = await openFlags({ storage: memoryStorage(), pollInterval: 0 });
     const closed = new Promise<void>((resolve, reject) => {
       flags.subscribe(() => flags.close().then(resolve, reject));
     });
@@ -116,7 +116,7 @@ describe('closing while usage fails', () => {
   it('closes the storage also when usage cannot be closed', async () => {
     const storage = memoryStorage();
     const usage = { ...memoryUsage(), close: () => Promise.reject(FAULT) };
-    const flags = await createFlags({ storage: { ...storage, usage } });
+    const flags = await openFlags({ storage: { ...storage, usage } });
     await expect(flags.close()).rejects.toBe(FAULT);
     await expect(storage.list({ kind: 'flag', part: 'body' })).rejects.toMatchObject({ code: 'closed' });
   });

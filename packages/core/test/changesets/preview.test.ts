@@ -2,12 +2,12 @@ import { extent } from '../../../../test/extent.js';
 import { hasShortTurns, isWithin } from '../../../../test/processor-time.js';
 import {
   type Change,
-  createFlags,
   type EvaluationContext,
   type FlagEffect,
   type Flags,
   LIMITS,
   memoryStorage,
+  openFlags,
 } from '../../src/index.js';
 import { dataVersion } from '../../src/integration.js';
 
@@ -22,7 +22,7 @@ describe('a preview', () => {
 
   beforeEach(async () => {
     problems = [];
-    flags = await createFlags<string>({ storage: memoryStorage(), onProblem: (problem) => problems.push(problem) });
+    flags = await openFlags<string>({ storage: memoryStorage(), onProblem: (problem) => problems.push(problem) });
     await flags.createFlag(PRODUCTION, { name: 'checkout' });
     ({ id: strategy } = await flags.addStrategy(PRODUCTION, ROLLOUT));
     await flags.enable(PRODUCTION);
@@ -105,7 +105,7 @@ describe('a preview', () => {
 
   it('covers flags that use a changed segment, and their children', async () => {
     const constraint = (values: string[]) => ({ contextName: 'userId', operator: 'IN', values }) as const;
-    const segment = await flags.createSegment({ name: 'beta', constraints: [constraint(['user-1'])] });
+    const segment = await flags.segments.create({ name: 'beta', constraints: [constraint(['user-1'])] });
     const beta = { ...PRODUCTION, flag: 'beta' };
     await flags.createFlag(PRODUCTION, { name: 'beta' });
     await flags.addStrategy(beta, { name: 'default', segments: [segment.id] });
@@ -166,13 +166,13 @@ describe('a preview', () => {
   });
 
   it('has no effect: on documents, events, counts, evaluations and problems', async () => {
-    const { total } = await flags.listEvents();
+    const { total } = await flags.events.list();
     const version = await dataVersion(flags);
     await preview([
       { op: 'addStrategy', ref: PRODUCTION, input: { name: 'unknown-strategy' } },
       { op: 'createFlag', ref: { project: 'default' }, input: { name: 'draft' } },
     ]);
-    expect((await flags.listEvents()).total).toBe(total);
+    expect((await flags.events.list()).total).toBe(total);
     expect(await dataVersion(flags)).toBe(version);
     expect(problems).toEqual([]);
     expect(flags.explain('draft').reason).toBe('unknown_flag');
@@ -211,7 +211,7 @@ describe('a preview', () => {
   });
 
   it('accepts fewer contexts where a segment concerns many flags', async () => {
-    const { id } = await flags.createSegment({ name: 'all', constraints: [] });
+    const { id } = await flags.segments.create({ name: 'all', constraints: [] });
     const names = Array.from({ length: 300 }, (_, n) => `flag-${n}`);
     for (let first = 0; first < names.length; first += 100) {
       await flags.apply(
@@ -240,7 +240,7 @@ describe('effects', () => {
   let flags: Flags<string>;
 
   beforeEach(async () => {
-    flags = await createFlags<string>({ storage: memoryStorage(), onProblem: () => undefined });
+    flags = await openFlags<string>({ storage: memoryStorage(), onProblem: () => undefined });
   });
   afterEach(() => flags.close());
 
@@ -277,10 +277,10 @@ describe('effects', () => {
 
     it('are in every environment of a stored flag, even if this node does not list it', async () => {
       const storage = memoryStorage();
-      const elsewhere = await createFlags<string>({ storage, environments: [{ name: 'live' }, { name: 'qa' }] });
+      const elsewhere = await openFlags<string>({ storage, environments: [{ name: 'live' }, { name: 'qa' }] });
       await elsewhere.createFlag(DEFAULT, { name: 'old' });
       for (const environment of ['live', 'qa']) await elsewhere.addStrategy(at('old', environment), EVERYBODY);
-      const here = await createFlags<string>({ storage, environments: [{ name: 'production' }] });
+      const here = await openFlags<string>({ storage, environments: [{ name: 'production' }] });
       const { effects } = await here.plan([
         { op: 'createFlag', ref: DEFAULT, input: { name: 'new' } },
         { op: 'archiveFlag', ref: at('old') },
@@ -298,8 +298,8 @@ describe('effects', () => {
       await add('a');
       const [strategy] = (await flags.getFlag(at('a'))).environments[1]?.strategies ?? [];
       const ref = { ...at('a'), strategy: strategy?.id ?? '' };
-      const { id } = await flags.createSegment({ name: 'EU', constraints: [] });
-      const same = await flags.createSegment({ name: 'Europe', constraints: [] });
+      const { id } = await flags.segments.create({ name: 'EU', constraints: [] });
+      const same = await flags.segments.create({ name: 'Europe', constraints: [] });
       await flags.updateStrategy(ref, { segments: [id], parameters: { b: '1', a: 2 } });
       const metadata = { description: 'New', type: 'experiment', stale: true, labels: ['x'], owner: 'ada' };
       expect(
@@ -319,7 +319,7 @@ describe('effects', () => {
       await add('user');
       await add('off', { enabled: false });
       await add('other');
-      const { id } = await flags.createSegment({ name: 'EU', constraints: [] });
+      const { id } = await flags.segments.create({ name: 'EU', constraints: [] });
       for (const name of ['user', 'off']) await flags.addStrategy(at(name), { ...EVERYBODY, segments: [id] });
       const constraints = [{ contextName: 'country', operator: 'IN', values: ['DE'] }] as const;
       expect(await effectsOf({ op: 'updateSegment', ref: { segment: id }, input: { constraints } })).toEqual([
@@ -370,7 +370,7 @@ describe('effects', () => {
 
     it('see changes of another process without a poll', async () => {
       const storage = memoryStorage();
-      const open = () => createFlags<string>({ storage, pollInterval: 0, onProblem: () => undefined });
+      const open = () => openFlags<string>({ storage, pollInterval: 0, onProblem: () => undefined });
       const [one, other] = [await open(), await open()];
       await one.createFlag(DEFAULT, { name: 'base' });
       await one.configureEnvironment(at('base'), { enabled: true, strategies: [EVERYBODY] });
@@ -385,7 +385,7 @@ describe('effects', () => {
     it('belong to the direction of an undo', async () => {
       await add('a', { enabled: false });
       const { id } = await flags.apply([{ op: 'enable', ref: at('a') }]);
-      const { documents, effects } = await flags.planUndo({ changeSet: id ?? '' });
+      const { documents, effects } = await flags.history.planUndo({ changeSet: id ?? '' });
       expect(effects).toEqual([{ ...DEFAULT, ...seen('a', 'on', 'off') }]);
       expect(documents.flatMap(({ events }) => events.map(({ type }) => type))).toEqual(['environment-disabled']);
       expect(flags.isEnabled('a')).toBe(true);
@@ -404,7 +404,7 @@ describe('effects', () => {
         after,
       }));
       const { id } = await flags.apply([enable]);
-      const back = (await flags.previewUndo({ changeSet: id ?? '' }, query)).flags;
+      const back = (await flags.history.previewUndo({ changeSet: id ?? '' }, query)).flags;
       expect(forward).toEqual([{ flag: 'a', before: { enabled: 0 }, after: { enabled: 50 } }]);
       expect(back.map(({ flag, before, after }) => ({ flag, before: after, after: before }))).toEqual(forward);
       expect(flags.isEnabled('a')).toBe(true);
@@ -413,9 +413,9 @@ describe('effects', () => {
     it('are part of the dry run of an import', async () => {
       await add('a');
       const document = { version: 1, flags: [{ name: 'a', archived: true }] } as const;
-      const { effects } = await flags.importDefinitions(document, { dryRun: true });
+      const { effects } = await flags.definitions.import(document, { dryRun: true });
       expect(effects).toEqual([{ ...DEFAULT, ...seen('a', 'on', 'absent') }]);
-      expect(await flags.importDefinitions(document)).not.toHaveProperty('effects');
+      expect(await flags.definitions.import(document)).not.toHaveProperty('effects');
     });
   });
 
@@ -438,7 +438,7 @@ describe('effects', () => {
   });
 
   it(`plans a segment that ${USERS} flags use, and a parent of ${USERS} children, without a long turn`, async () => {
-    const { id } = await flags.createSegment({
+    const { id } = await flags.segments.create({
       name: 'EU',
       constraints: [
         { contextName: 'country', operator: 'IN', values: Array.from({ length: 1_000 }, (_, n) => `c${n}`) },
@@ -447,7 +447,7 @@ describe('effects', () => {
     await add('base');
     const names = Array.from({ length: USERS }, (_, n) => `flag-${n}`);
     for (let first = 0; first < names.length; first += 1_000) {
-      await flags.importDefinitions({
+      await flags.definitions.import({
         version: 1,
         flags: names.slice(first, first + 1_000).map((name) => ({
           name,

@@ -36,7 +36,7 @@ async function codeOf(outcome: PromiseSettledResult<unknown> | undefined): Promi
 }
 
 /** Creates a flag of each of these names for every round. */
-async function createFlags(flags: Flags, ...names: readonly string[]): Promise<void> {
+async function openFlags(flags: Flags, ...names: readonly string[]): Promise<void> {
   const all = ROUNDS.flatMap((round) => names.map((name) => `${name}-${round}`));
   await Promise.all(all.map((name) => flags.createFlag(DEFAULT, { name })));
 }
@@ -51,17 +51,17 @@ onEveryStorage((start) => {
       "refuse a segment's deletion, or are refused after it",
       async () => {
         const flags = await start();
-        await createFlags(flags, 'child');
+        await openFlags(flags, 'child');
         for (const round of ROUNDS) {
-          const { id } = await flags.createSegment({ name: `segment-${round}`, constraints: [] });
+          const { id } = await flags.segments.create({ name: `segment-${round}`, constraints: [] });
           const environment = { ...flagOf('child', round), environment: 'production' };
           const outcomes = await cross(
             round,
             () => flags.addStrategy(environment, { name: 'default', segments: [id] }),
-            () => flags.deleteSegment({ segment: id }),
+            () => flags.segments.delete({ segment: id }),
           );
           await expectOneRefused(outcomes, ['invalid_input', 'segment_in_use']);
-          const isThere = (await flags.listSegments()).items.some((segment) => segment.id === id);
+          const isThere = (await flags.segments.list()).items.some((segment) => segment.id === id);
           expect(isThere).toBe(outcomes[0]?.status === 'fulfilled');
         }
       },
@@ -72,7 +72,7 @@ onEveryStorage((start) => {
       'never chain dependencies',
       async () => {
         const flags = await start();
-        await createFlags(flags, 'child', 'parent', 'grandparent');
+        await openFlags(flags, 'child', 'parent', 'grandparent');
         for (const round of ROUNDS) {
           const outcomes = await cross(
             round,
@@ -89,7 +89,7 @@ onEveryStorage((start) => {
       'never close a cycle of dependencies',
       async () => {
         const flags = await start();
-        await createFlags(flags, 'one', 'other');
+        await openFlags(flags, 'one', 'other');
         for (const round of ROUNDS) {
           const outcomes = await cross(
             round,
@@ -106,7 +106,7 @@ onEveryStorage((start) => {
       'leave no flag depending on a parent that is archived',
       async () => {
         const flags = await start();
-        await createFlags(flags, 'child', 'parent');
+        await openFlags(flags, 'child', 'parent');
         for (const round of ROUNDS) {
           const outcomes = await cross(
             round,
@@ -127,12 +127,12 @@ describe('common references', () => {
   onEveryStorage((start) => {
     it('let any number of flags start to use one segment, or to depend on one parent, at once', async () => {
       const flags = await start();
-      const { id } = await flags.createSegment({ name: 'beta', constraints: [] });
+      const { id } = await flags.segments.create({ name: 'beta', constraints: [] });
       await Promise.all(['parent', ...NAMES].map((name) => flags.createFlag(DEFAULT, { name })));
       const refs = NAMES.map((flag) => ({ ...DEFAULT, flag, environment: 'production' }));
       await Promise.all(refs.map((ref) => flags.addStrategy(ref, { name: 'default', segments: [id] })));
       await Promise.all(refs.map((ref) => flags.addDependency(ref, { flag: 'parent' })));
-      expect((await flags.listSegmentUses({ segment: id })).items).toHaveLength(NAMES.length);
+      expect((await flags.segments.listUses({ segment: id })).items).toHaveLength(NAMES.length);
       expect((await flags.getFlag({ ...DEFAULT, flag: 'parent' })).children).toHaveLength(NAMES.length);
     });
   });

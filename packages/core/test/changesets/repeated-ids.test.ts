@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isFull } from '../../../../test/extent.js';
-import { type ChangeContext, createFlags, type Flags } from '../../src/index.js';
+import { type ChangeContext, type Flags, openFlags } from '../../src/index.js';
 import { faultyStorage } from '../../src/testing.js';
-import type { Rollouts } from '../../src/types.js';
 import { everythingIn } from '../everything.js';
+import type { MethodName } from '../method-names.js';
 import { KINDS, onEveryStorage } from '../on-every-storage.js';
 import { CHILD, furnish, OLD, SHOP, STRATEGY } from '../operations.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
@@ -15,22 +15,16 @@ type Call = (flags: Flags<string>, context: ChangeContext) => Promise<unknown>;
 
 /** What takes no id: reads, evaluation, reports of usage, consumers, and changes of tokens, whose secrets are shown once. */
 type WithoutId =
-  | `${'list' | 'get' | 'search' | 'locate' | 'count' | 'export' | 'plan' | 'verify' | 'is' | 'on'}${string}`
-  | `${'create' | 'update' | 'rotate' | 'delete'}Token`
+  | `${'' | `${string}.`}${'list' | 'get' | 'search' | 'locate' | 'count' | 'export' | 'plan' | 'verify' | 'is' | 'on'}${string}`
+  | `${'tokens' | 'consumers' | 'applications' | 'changeRequests' | 'approvalPolicy'}.${string}`
   | 'registerApplication'
   | 'reportMetrics'
   | 'reportMetricsInBulk'
-  | 'deleteApplication'
   | 'consume'
-  | 'resetConsumer'
-  | 'deleteConsumer'
-  | 'changeRequests'
-  | 'approvalPolicy'
-  | 'rollouts'
   | 'runDue'
   | 'preview'
-  | 'previewUndo'
-  | 'asOf'
+  | 'history.previewUndo'
+  | 'history.asOf'
   | 'subscribe'
   | 'dataVersion'
   | 'forContext'
@@ -51,9 +45,7 @@ type WithoutId =
 const GRADUAL = (strategy: string) => ({ ...DEFAULT, flag: 'gradual', environment: 'production', strategy });
 
 /** Every change: one that is added does not compile until it is here. All have something to do in a furnished store. */
-const CHANGES: Readonly<
-  Record<Exclude<keyof Flags, WithoutId> | `rollouts.${Exclude<keyof Rollouts & string, 'list'>}`, Call>
-> = {
+const CHANGES: Readonly<Record<Exclude<MethodName, WithoutId>, Call>> = {
   createProject: (flags, context) => flags.createProject({ id: 'new', name: 'New' }, context),
   updateProject: (flags, context) => flags.updateProject(DEFAULT, { name: 'Changed' }, context),
   deleteProject: (flags, context) => flags.deleteProject(SHOP, context),
@@ -89,9 +81,9 @@ const CHANGES: Readonly<
       { enabled: true, strategies: [{ name: 'a' }, { id: 'id-1', name: 'b' }, { name: 'c' }] },
       context,
     ),
-  createSegment: (flags, context) => flags.createSegment({ name: 'new', constraints: [] }, context),
-  updateSegment: (flags, context) => flags.updateSegment({ segment: 1 }, { name: 'renamed' }, context),
-  deleteSegment: (flags, context) => flags.deleteSegment({ segment: 2 }, context),
+  'segments.create': (flags, context) => flags.segments.create({ name: 'new', constraints: [] }, context),
+  'segments.update': (flags, context) => flags.segments.update({ segment: 1 }, { name: 'renamed' }, context),
+  'segments.delete': (flags, context) => flags.segments.delete({ segment: 2 }, context),
   apply: (flags, { id, actor, reason }) =>
     flags.apply(
       [
@@ -101,12 +93,12 @@ const CHANGES: Readonly<
       ],
       defined({ id, actor, reason }),
     ),
-  undoChangeSet: async (flags, { id, actor, reason }) => {
-    const { items } = await flags.listHistory({ ...DEFAULT, flag: 'movable' });
-    return flags.undoChangeSet({ changeSet: `${items.at(-1)?.id}` }, defined({ id, actor, reason }));
+  'history.undo': async (flags, { id, actor, reason }) => {
+    const { items } = await flags.history.list({ ...DEFAULT, flag: 'movable' });
+    return flags.history.undo({ changeSet: `${items.at(-1)?.id}` }, defined({ id, actor, reason }));
   },
-  importDefinitions: (flags, { id, actor, reason }) =>
-    flags.importDefinitions(
+  'definitions.import': (flags, { id, actor, reason }) =>
+    flags.definitions.import(
       {
         version: 1,
         projects: [{ id: 'tools' }],
@@ -121,7 +113,7 @@ const CHANGES: Readonly<
 };
 
 /** They create, change and delete every kind of document, and read the log. */
-const SAMPLE = ['deleteFlag', 'apply', 'undoChangeSet', 'importDefinitions'];
+const SAMPLE = ['deleteFlag', 'apply', 'history.undo', 'definitions.import'];
 
 /** The short form repeats every change in memory, and on databases a sample. */
 const isThorough = isFull || STORAGES[0]?.name === 'memory';
@@ -139,8 +131,8 @@ const LATER: readonly Call[] = [
   (flags) => flags.deleteFlag({ flag: 'new' }),
   (flags) => flags.createFlag(DEFAULT, { name: 'old' }),
   (flags) => flags.moveFlag({ ...SHOP, flag: 'movable' }, DEFAULT),
-  (flags) => flags.deleteSegment({ segment: 3 }),
-  (flags) => flags.updateSegment({ segment: 1 }, { name: 'later' }),
+  (flags) => flags.segments.delete({ segment: 3 }),
+  (flags) => flags.segments.update({ segment: 1 }, { name: 'later' }),
   (flags) => flags.updateProject(DEFAULT, { name: 'Later' }),
   (flags) => flags.deleteProject({ project: 'new' }),
 ];
@@ -175,7 +167,7 @@ describe('a repeated id', () => {
     }
 
     const eventsOf = async (flags: Flags<string>, id: string) =>
-      (await flags.listEvents({ limit: 1000 })).items.filter(({ changeSet }) => changeSet === id);
+      (await flags.events.list({ limit: 1000 })).items.filter(({ changeSet }) => changeSet === id);
 
     it.each(NAMED)('of %s gets the first result on every node, whatever has changed since', async (_name, call) => {
       const [one, other] = await startNodes();
@@ -270,15 +262,15 @@ describe('a repeated id', () => {
       expect(await other.createFlag(DEFAULT, again, { id: ids[0] })).toEqual(created);
       const revived = await one.reviveFlag(OLD, { id: ids[1] });
       expect(await other.reviveFlag({ flag: 'old' }, { id: ids[1] })).toEqual(revived);
-      await one.deleteSegment({ segment: 2, project: null }, { id: ids[2] });
-      await other.deleteSegment({ segment: 2 }, { id: ids[2] });
+      await one.segments.delete({ segment: 2, project: null }, { id: ids[2] });
+      await other.segments.delete({ segment: 2 }, { id: ids[2] });
       const swapped = { name: 'n', description: 'd', labels: ['b'] };
       await expectRefusal(other, 'id_taken', () => other.createFlag(DEFAULT, swapped, { id: ids[0] }));
     });
 
     it('is taken if the engine has made it, and distinguishes users and tokens of the same name', async () => {
       const [one] = await startNodes();
-      const { items } = await one.listHistory({}, { limit: 1 });
+      const { items } = await one.history.list({}, { limit: 1 });
       const made = `${items[0]?.id}`;
       await expectRefusal(one, 'id_taken', () => one.createFlag(DEFAULT, { name: 'new' }, { id: made }));
       const id = randomUUID();
@@ -311,7 +303,7 @@ describe('a repeated id', () => {
     it.each(['no', '', 7, null, 'x'.repeat(36)])('is a UUID, not %p', async (id) => {
       const [one] = await startNodes();
       const context = { id } as ChangeContext;
-      for (const call of [CHANGES.createFlag, CHANGES.apply, CHANGES.undoChangeSet, CHANGES.importDefinitions]) {
+      for (const call of [CHANGES.createFlag, CHANGES.apply, CHANGES['history.undo'], CHANGES['definitions.import']]) {
         const error = await expectRefusal(one, 'invalid_input', () => call(one, context));
         expect(error.details[0]?.path).toBe('/id');
       }
@@ -321,12 +313,12 @@ describe('a repeated id', () => {
       const [one] = await startNodes();
       const context = { id: randomUUID() } as object;
       const ref = { token: 'secret-of-at-least-32-printable-characters' };
-      const { items } = await one.listTokens();
+      const { items } = await one.tokens.list();
       const changes = [
-        () => one.createToken({ name: 'x', kind: 'admin' }, context),
-        () => one.updateToken(ref, { expiresAt: null }, context),
-        () => one.rotateToken({ token: `${items[0]?.id}` }, {}, context),
-        () => one.deleteToken(ref, context),
+        () => one.tokens.create({ name: 'x', kind: 'admin' }, context),
+        () => one.tokens.update(ref, { expiresAt: null }, context),
+        () => one.tokens.rotate({ token: `${items[0]?.id}` }, {}, context),
+        () => one.tokens.delete(ref, context),
       ];
       for (const change of changes) {
         const error = await expectRefusal(one, 'invalid_input', change);
@@ -352,7 +344,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
     const { storage, dispose } = await open();
     const faulty = faultyStorage(storage);
     let ids = 0;
-    const flags = await createFlags({
+    const flags = await openFlags({
       ...SILENT,
       storage: faulty,
       usage: { interval: 0 },
@@ -378,7 +370,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
     async (name) => {
       const { storage, dispose } = await open();
       const faulty = faultyStorage(storage);
-      const flags = await createFlags({ ...SILENT, storage: faulty, usage: { interval: 0 } });
+      const flags = await openFlags({ ...SILENT, storage: faulty, usage: { interval: 0 } });
       await furnish(flags);
       const id = randomUUID();
       const first = await CHANGES[name](flags, { id });
@@ -393,16 +385,16 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
 
   it('returns the first result of an import, whatever has changed since', async () => {
     const { storage, dispose } = await open();
-    const flags = await createFlags({ ...SILENT, storage, usage: { interval: 0 } });
+    const flags = await openFlags({ ...SILENT, storage, usage: { interval: 0 } });
     const names = Array.from({ length: 20 }, (_, index) => ({ name: `flag-${index}` }));
     const definitions = { version: 1, flags: names } as const;
     const id = randomUUID();
-    const whole = await flags.importDefinitions(definitions, { id });
+    const whole = await flags.definitions.import(definitions, { id });
     expect(whole).toMatchObject({ changeSet: { id }, differences: { length: 20 } });
     await flags.archiveFlag({ ...DEFAULT, flag: 'flag-7' });
     await flags.deleteFlag({ flag: 'flag-7' });
-    expect(await flags.importDefinitions(definitions, { id })).toEqual(whole);
-    expect((await refusalOf(flags.importDefinitions(definitions, { id, prune: true }))).code).toBe('id_taken');
+    expect(await flags.definitions.import(definitions, { id })).toEqual(whole);
+    expect((await refusalOf(flags.definitions.import(definitions, { id, prune: true }))).code).toBe('id_taken');
     expect((await refusalOf(flags.getFlag({ ...DEFAULT, flag: 'flag-7' }))).code).toBe('flag_not_found');
     await flags.close();
     await dispose();

@@ -112,14 +112,14 @@ onEveryStorage((start) => {
     const lost = outcomes.filter(({ status }) => status === 'rejected');
     expect(lost).toHaveLength(49);
     for (const outcome of lost) expect(outcome).toMatchObject({ reason: { code: 'flag_exists' } });
-    expect((await flags.listEvents({ flag: 'checkout' })).total).toBe(1);
+    expect((await flags.events.list({ flag: 'checkout' })).total).toBe(1);
   });
 
   it('refuses everything once it is closed', async () => {
     const flags = await start();
     await flags.close();
     await flags.close();
-    for (const attempt of [flags.listProjects(), flags.createFlag(DEFAULT, { name: 'a' }), flags.countEvaluations()]) {
+    for (const attempt of [flags.listProjects(), flags.createFlag(DEFAULT, { name: 'a' }), flags.usage.count()]) {
       expect((await refusalOf(attempt)).code).toBe('closed');
     }
   });

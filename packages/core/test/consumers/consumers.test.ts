@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type Flags, LIMITS, memoryStorage, paginate } from '../../src/index.js';
+import { type Flags, LIMITS, memoryStorage, openFlags, paginate } from '../../src/index.js';
 import { faultyStorage } from '../../src/testing.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { DEFAULT } from '../references.js';
@@ -14,7 +14,7 @@ const QUICK = { pollInterval: 20, onError: () => undefined };
 const LEASE = { lease: 1000 };
 
 async function audit(flags: Flags<string>) {
-  const [found] = (await flags.listConsumers()).items;
+  const [found] = (await flags.consumers.list()).items;
   return found;
 }
 
@@ -83,8 +83,8 @@ onEveryStorage((start, share) => {
     it('goes to another node when the first shows no sign of life, which learns it from its next write', async () => {
       const storage = memoryStorage();
       const faulty = faultyStorage({ ...storage, close: async () => undefined });
-      const one = await createFlags({ ...QUICK, storage: faulty, usage: { interval: 0, instance: 'one' } });
-      const other = await createFlags({ ...QUICK, storage, usage: { interval: 0, instance: 'other' } });
+      const one = await openFlags({ ...QUICK, storage: faulty, usage: { interval: 0, instance: 'one' } });
+      const other = await openFlags({ ...QUICK, storage, usage: { interval: 0, instance: 'other' } });
       const [here, there] = [recording((_, signal) => aborted(signal)), recording()];
       await one.consume('audit', here.handler, LEASE);
       await happen(one, 'a');
@@ -107,7 +107,7 @@ onEveryStorage((start, share) => {
 
     it('is aborted by a lost compare-and-set, watches, and takes over again', async () => {
       const storage = memoryStorage();
-      const flags = await createFlags({ ...QUICK, storage });
+      const flags = await openFlags({ ...QUICK, storage });
       const { handler, signals, seen } = recording(async (_, signal) => {
         if (signals.length === 1) await aborted(signal);
       });
@@ -142,12 +142,12 @@ onEveryStorage((start, share) => {
       await happen(flags, 'a', 'b', 'c');
       await until(() => healthy.seen().length === 3);
       await until(async () => (await audit(flags))?.error !== null);
-      const [first, second, third] = (await flags.listConsumers()).items;
+      const [first, second, third] = (await flags.consumers.list()).items;
       expect(first).toMatchObject({ name: 'failing', error: expect.stringMatching(/^receiver x{100}/) });
       expect(first?.error?.length).toBe(LIMITS.consumerError);
       expect([second?.error, third?.error]).toEqual([null, null]);
       expect(hanging.seen()[0]).toBe('a');
-      await until(async () => (await flags.listConsumers()).items[2]?.lag.events === 0);
+      await until(async () => (await flags.consumers.list()).items[2]?.lag.events === 0);
     });
 
     it('is counted while it fails, also by the node that takes over, and reports each reason once', async () => {
@@ -188,7 +188,7 @@ onEveryStorage((start, share) => {
       await flags.consume('audit', handler, LEASE);
       await happen(flags, 'a', 'poison');
       await until(async () => (await audit(flags))?.error === 'cannot be read');
-      await flags.resetConsumer(AUDIT, { from: 'now' });
+      await flags.consumers.reset(AUDIT, { from: 'now' });
       await happen(flags, 'b');
       await until(() => seen().includes('b'));
       expect(seen().at(-1)).toBe('b');
@@ -198,7 +198,7 @@ onEveryStorage((start, share) => {
       await happen(flags, 'endless');
       await until(() => seen().includes('endless'));
       isBroken = false;
-      await flags.resetConsumer(AUDIT, { from: 'beginning' });
+      await flags.consumers.reset(AUDIT, { from: 'beginning' });
       await until(() => signals.at(-2)?.aborted);
       const whole = ['project-created', 'a', 'poison', 'b', 'endless'];
       await until(() => seen().filter((name) => name === 'endless').length === 2);
@@ -212,10 +212,10 @@ onEveryStorage((start, share) => {
       await flags.consume('audit', handler, { lease: LIMITS.consumerLease });
       await happen(flags, 'a');
       await until(() => seen().includes('a'));
-      await flags.resetConsumer(AUDIT, { from: 'beginning' });
+      await flags.consumers.reset(AUDIT, { from: 'beginning' });
       expect(signals[0]?.aborted).toBe(true);
       await until(() => seen().includes('project-created'));
-      await flags.deleteConsumer(AUDIT);
+      await flags.consumers.delete(AUDIT);
       expect(signals[1]?.aborted).toBe(true);
       await until(() => errors.length === 1);
       expect(errors).toMatchObject([{ code: 'consumer_not_found' }]);
@@ -228,15 +228,15 @@ onEveryStorage((start, share) => {
       const stop = await flags.consume('audit', handler, LEASE);
       await happen(flags, 'a');
       await until(() => signals.length === 1);
-      await flags.deleteConsumer(AUDIT);
+      await flags.consumers.delete(AUDIT);
       await until(() => errors.length === 1);
       expect(errors).toMatchObject([{ code: 'consumer_not_found' }]);
       expect(signals[0]?.reason).toBe(errors[0]);
       await happen(flags, 'b');
-      expect((await flags.listConsumers()).items).toEqual([]);
+      expect((await flags.consumers.list()).items).toEqual([]);
       expect(signals).toHaveLength(1);
       await stop();
-      for (const attempt of [flags.deleteConsumer(AUDIT), flags.resetConsumer(AUDIT, { from: 'now' })]) {
+      for (const attempt of [flags.consumers.delete(AUDIT), flags.consumers.reset(AUDIT, { from: 'now' })]) {
         expect((await refusalOf(attempt)).code).toBe('consumer_not_found');
       }
     });
@@ -263,14 +263,14 @@ onEveryStorage((start, share) => {
       await stopped();
       const { handler, seen } = recording();
       await flags.consume('running', handler);
-      expect((await flags.listConsumers()).items[1]?.lag).toEqual({ events: 0, ms: 0 });
+      expect((await flags.consumers.list()).items[1]?.lag).toEqual({ events: 0, ms: 0 });
       await happen(flags, 'a');
       clock.advance(MINUTE);
       await happen(flags, 'b');
       await until(() => seen().length === 2);
-      await until(async () => (await flags.listConsumers()).items[0]?.lag.events === 0);
-      const position = (await flags.listNextEvents()).position;
-      expect((await flags.listConsumers()).items).toEqual([
+      await until(async () => (await flags.consumers.list()).items[0]?.lag.events === 0);
+      const position = (await flags.events.listNext()).position;
+      expect((await flags.consumers.list()).items).toEqual([
         {
           name: 'running',
           position,
@@ -294,14 +294,14 @@ onEveryStorage((start, share) => {
           Array.from({ length: 400 }, (_, n) => ({ op: 'updateFlag', ref, input: { description: `${set} ${n}` } })),
         );
       }
-      expect((await flags.listConsumers()).items[1]?.lag.events).toBe(LIMITS.consumerLag);
+      expect((await flags.consumers.list()).items[1]?.lag.events).toBe(LIMITS.consumerLag);
     });
 
     it('has pages', async () => {
       const flags = await start(SILENT);
       for (const name of ['a', 'b', 'c']) await (await flags.consume(name, () => undefined))();
       const names: string[] = [];
-      for await (const { name } of paginate((page) => flags.listConsumers({ ...page, limit: 2 }))) names.push(name);
+      for await (const { name } of paginate((page) => flags.consumers.list({ ...page, limit: 2 }))) names.push(name);
       expect(names).toEqual(['a', 'b', 'c']);
     });
   });
@@ -323,7 +323,7 @@ onEveryStorage((start, share) => {
       const call = flags.consume as (...values: readonly unknown[]) => Promise<unknown>;
       const error = await refusalOf(call.apply(flags, given as unknown[]));
       expect([error.code, error.details[0]?.path]).toEqual(['invalid_input', path]);
-      expect((await flags.listConsumers()).items).toEqual([]);
+      expect((await flags.consumers.list()).items).toEqual([]);
     });
 
     it('refuses more than 100 consumers, and names what to do', async () => {
@@ -333,7 +333,7 @@ onEveryStorage((start, share) => {
       const error = await refusalOf(flags.consume('more', nothing));
       expect([error.code, error.message]).toEqual(['invalid_input', expect.stringContaining('deleteConsumer')]);
       await flags.consume('c7', nothing);
-      await flags.deleteConsumer({ consumer: 'c8' });
+      await flags.consumers.delete({ consumer: 'c8' });
       await flags.consume('more', nothing);
       await Promise.all(ends.map((end) => end()));
     });
@@ -342,7 +342,7 @@ onEveryStorage((start, share) => {
       const flags = await start(SILENT);
       await flags.consume('audit', hang);
       for (const input of [{ from: 'then' }, {}, undefined]) {
-        const error = await refusalOf(flags.resetConsumer(AUDIT, input as never));
+        const error = await refusalOf(flags.consumers.reset(AUDIT, input as never));
         expect(error.code).toBe('invalid_input');
       }
     });
@@ -356,7 +356,7 @@ describe('the lag of many consumers', () => {
   async function stuckAt(behind: readonly number[]) {
     const storage = memoryStorage();
     const read: number[] = [];
-    const flags = await createFlags({
+    const flags = await openFlags({
       ...SILENT,
       storage: {
         ...storage,
@@ -380,7 +380,7 @@ describe('the lag of many consumers', () => {
   it('is exact up to 1,000 events, from wherever they are', async () => {
     const behind = [0, 1, 2, 99, 100, 101, 199, 200, 998, 999, 1000, 1001, 1200, Infinity];
     const { flags } = await stuckAt(behind);
-    const lags = (await flags.listConsumers()).items.map(({ name, lag }) => [name, lag.events]);
+    const lags = (await flags.consumers.list()).items.map(({ name, lag }) => [name, lag.events]);
     expect(Object.fromEntries(lags)).toEqual(
       Object.fromEntries(behind.map((count) => [`c${count}`, Math.min(count, LIMITS.consumerLag)])),
     );
@@ -389,7 +389,7 @@ describe('the lag of many consumers', () => {
 
   it('reads the newest events once for all of them', async () => {
     const { flags, read } = await stuckAt(Array.from({ length: LIMITS.consumers }, (_, at) => EVENTS - 2 * at));
-    const { items } = await flags.listConsumers();
+    const { items } = await flags.consumers.list();
     expect(items).toHaveLength(LIMITS.consumers);
     const sum = read.reduce((one, other) => one + other, 0);
     expect(sum).toBeLessThan(LIMITS.consumerLag + 3 * LIMITS.consumers);
@@ -399,7 +399,7 @@ describe('the lag of many consumers', () => {
 
   it('reads little for consumers that have caught up', async () => {
     const { flags, read } = await stuckAt([0]);
-    await flags.listConsumers();
+    await flags.consumers.list();
     expect(read).toEqual([0]);
     await flags.close();
   });

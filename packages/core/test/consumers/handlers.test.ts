@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { until } from '../../../../test/until.js';
 import { auditLog, slack, webhook } from '../../src/consumers.js';
-import { type Change, createFlags, type Flags, type FlagsEvent, memoryStorage } from '../../src/index.js';
+import { type Change, type Flags, type FlagsEvent, memoryStorage, openFlags } from '../../src/index.js';
 import { eventToWire } from '../../src/wire/event.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { happen, recording } from './recording.js';
@@ -39,7 +39,7 @@ describe('handlers', () => {
     clock = undefined;
     const now = () => (clock === undefined ? new Date() : new Date(clock));
     const options = { pollInterval: 0, usage: { interval: 0 }, due: { run: 'elsewhere' }, now, onError } as const;
-    flags = await createFlags({ ...options, storage: memoryStorage() });
+    flags = await openFlags({ ...options, storage: memoryStorage() });
   });
   afterEach(async () => {
     await flags.close();
@@ -72,11 +72,11 @@ describe('handlers', () => {
 
   /** The events of a flag that is created and switched on. */
   async function events(): Promise<readonly FlagsEvent[]> {
-    const { position } = await flags.listNextEvents();
+    const { position } = await flags.events.listNext();
     await flags.createFlag(DEFAULT, { name: 'checkout' }, { actor: 'ada', reason: 'Launch' });
     await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [] });
     await flags.enable(PRODUCTION, { actor: 'grace' });
-    return (await flags.listNextEvents({ after: position })).items;
+    return (await flags.events.listNext({ after: position })).items;
   }
 
   const IDS = {
@@ -99,7 +99,7 @@ describe('handlers', () => {
     const parameters = { rollout: 5, stickiness: 'default', groupId: 'checkout' };
     const { id } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout', parameters });
     await flags.approvalPolicy.set(policy(1));
-    const { position } = await flags.listNextEvents();
+    const { position } = await flags.events.listNext();
     await ada.changeRequests.create([{ op: 'enable', ref: PRODUCTION }], { id: IDS.applied, reason: 'Launch' });
     await approve(IDS.applied);
     await ada.changeRequests.apply({ changeRequest: IDS.applied });
@@ -113,7 +113,7 @@ describe('handlers', () => {
     await ada.changeRequests.create([{ op: 'disable', ref: PRODUCTION }], { id: IDS.failed, at: AT, notAfter });
     await flags.archiveFlag(CHECKOUT, { bypassApproval: 'Urgent' });
     await flags.runDue();
-    return (await flags.listNextEvents({ after: position })).items;
+    return (await flags.events.listNext({ after: position })).items;
   }
 
   describe('webhook', () => {
@@ -197,12 +197,12 @@ describe('handlers', () => {
     it('leaves out states over 64 KiB, and names them', async () => {
       const { url, received } = await receiver();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
-      const { position } = await flags.listNextEvents();
+      const { position } = await flags.events.listNext();
       const parameters = { text: 'x'.repeat(70_000) };
       const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', parameters });
       await flags.removeStrategy({ ...PRODUCTION, strategy: id });
-      const { items: first } = await flags.listNextEvents({ after: position });
-      const { items: second } = await flags.listNextEvents({ after: first.at(-1)?.position ?? null });
+      const { items: first } = await flags.events.listNext({ after: position });
+      const { items: second } = await flags.events.listNext({ after: first.at(-1)?.position ?? null });
       const handler = webhook({ url, secret: SECRET });
       for (const batch of [first, second]) await handler(batch, { signal });
       const [added, removed] = received.map(({ body }) => body.data);
@@ -276,7 +276,7 @@ describe('handlers', () => {
 
       await flags.consume('gone', handler);
       await happen(flags, 'a');
-      const errorOf = async () => (await flags.listConsumers()).items[0]?.error ?? '';
+      const errorOf = async () => (await flags.consumers.list()).items[0]?.error ?? '';
       await until(async () => ends.test(await errorOf()));
       expect(received).toHaveLength(2);
       status = 204;
@@ -347,14 +347,14 @@ describe('handlers', () => {
     });
 
     it('links nothing where the host has no address, whatever the event is about', async () => {
-      const { position } = await flags.listNextEvents();
+      const { position } = await flags.events.listNext();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.addMember({ project: 'shop' }, { userId: 7, roleId: 5 });
-      await flags.createSegment({ name: 'beta', constraints: [] });
-      await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+      await flags.segments.create({ name: 'beta', constraints: [] });
+      await flags.tokens.create({ name: 'web', kind: 'client', environment: 'production' });
       await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
-      const { items } = await flags.listNextEvents({ after: position });
+      const { items } = await flags.events.listNext({ after: position });
       for (const nothing of [null, undefined]) {
         const texts = await post({ link: ({ flag }) => flag && nothing }, items);
         expect(texts).toHaveLength(6);
@@ -389,9 +389,9 @@ describe('handlers', () => {
 
     it('escapes what Slack would take for a mention or a link', async () => {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
-      const { position } = await flags.listNextEvents();
+      const { position } = await flags.events.listNext();
       await flags.updateFlag(CHECKOUT, { description: '<!channel> & more' }, { actor: '<@ada>' });
-      const { items } = await flags.listNextEvents({ after: position });
+      const { items } = await flags.events.listNext({ after: position });
       expect(await post({}, items)).toEqual([
         '*&lt;@ada&gt;* changed:\n• flag checkout: description &lt;!channel&gt; &amp; more',
       ]);
@@ -402,19 +402,19 @@ describe('handlers', () => {
       async (character) => {
         const forged = `a${character}*grace* changed:${character}• flag checkout: enabled off → on`;
         await flags.createFlag(DEFAULT, { name: 'checkout' });
-        const { position } = await flags.listNextEvents();
+        const { position } = await flags.events.listNext();
         const context = { actor: `ada${forged}`, reason: forged };
         await flags.updateFlag(
           CHECKOUT,
           { description: forged, owner: forged, labels: [forged.slice(0, 50).trim()] },
           context,
         );
-        await flags.createSegment({ name: forged, constraints: [] }, context);
+        await flags.segments.create({ name: forged, constraints: [] }, context);
         const payload = { type: 'string', value: forged } as const;
         await flags.setVariants(CHECKOUT, [{ name: 'blue', payload }], context);
         const strategy = { name: 'default', title: forged, parameters: { a: forged } };
         await flags.addStrategy({ ...CHECKOUT, environment: 'production' }, strategy, context);
-        const { items } = await flags.listNextEvents({ after: position });
+        const { items } = await flags.events.listNext({ after: position });
         const link = () => `https://example.org/${forged}`;
         const messages = await post({ link }, items);
         expect(messages).toHaveLength(4);
@@ -430,11 +430,11 @@ describe('handlers', () => {
 
     it('tells what became of a change request', async () => {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
-      const { position } = await flags.listNextEvents();
+      const { position } = await flags.events.listNext();
       const archive = { op: 'archiveFlag', ref: CHECKOUT } as const;
       const { at } = await flags.changeRequests.create([archive], { at: new Date().toISOString(), actor: 'ada' });
       await flags.runDue();
-      const { items } = await flags.listNextEvents({ after: position });
+      const { items } = await flags.events.listNext({ after: position });
       expect(await post({}, items)).toEqual([
         `ada plans a change at ${at}: checkout archived`,
         'ada applied the request: checkout archived\n*ada* changed:\n• flag checkout: archived no → yes',
@@ -446,14 +446,14 @@ describe('handlers', () => {
       const { id: strategy } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout' });
       await flags.enable(PRODUCTION);
       const ref = { ...PRODUCTION, strategy };
-      const { position } = await flags.listNextEvents();
+      const { position } = await flags.events.listNext();
       const steps = [{ percentage: 5, hold: null }, { percentage: 25, hold: null }, { percentage: 100 }];
       await flags.rollouts.start(ref, { steps, guarded: true }, { actor: 'ada' });
       await flags.rollouts.advance(ref, {}, { actor: 'ada' });
       await flags.rollouts.stop(ref, { rollback: true }, { actor: 'bob' });
       await flags.rollouts.start(ref, { steps: [{ percentage: 5 }] }, { actor: 'ada' });
       await flags.disable(PRODUCTION, { actor: 'bob' });
-      const { items } = await flags.listNextEvents({ after: position });
+      const { items } = await flags.events.listNext({ after: position });
       const line = '• flag checkout: production · ';
       expect(await post({}, items)).toEqual([
         `*ada* changed:\n${line}rolls out in steps: 5 % until advanced, 25 % until advanced, 100 %, guarded`,
@@ -465,12 +465,12 @@ describe('handlers', () => {
     });
 
     it('posts one message per change set, of the wanted types, and of at most 20 lines', async () => {
-      const { position } = await flags.listNextEvents();
+      const { position } = await flags.events.listNext();
       const names = Array.from({ length: 30 }, (_, n) => `f${n}`);
       await flags.apply(names.map((name) => ({ op: 'createFlag', ref: DEFAULT, input: { name } })));
-      await flags.createToken({ name: 'deploy', kind: 'admin' });
-      await flags.createSegment({ name: 'beta', constraints: [] });
-      const { items } = await flags.listNextEvents({ after: position });
+      await flags.tokens.create({ name: 'deploy', kind: 'admin' });
+      await flags.segments.create({ name: 'beta', constraints: [] });
+      const { items } = await flags.events.listNext({ after: position });
       const [set = '', token = '', segment = '', ...more] = await post({}, items);
       expect(set.split('\n')).toHaveLength(22);
       expect(set).toMatch(/… and \d+ more$/);

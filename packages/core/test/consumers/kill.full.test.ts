@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom } from '../../../../test/seed.js';
 import { until } from '../../../../test/until.js';
-import { createFlags, type Flags } from '../../src/index.js';
+import { type Flags, openFlags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { program } from '../storage/sqlite/child-program.js';
 import { kill } from '../storage/sqlite/killing.js';
@@ -20,7 +20,7 @@ describe('a consumer of two nodes on one file', () => {
   let flags: Flags<string>;
 
   beforeAll(async () => {
-    flags = await createFlags({ storage: sqliteStorage(path), usage: { interval: 0 } });
+    flags = await openFlags({ storage: sqliteStorage(path), usage: { interval: 0 } });
   });
   afterAll(async () => {
     await Promise.all([...nodes].map(kill));
@@ -66,7 +66,7 @@ describe('a consumer of two nodes on one file', () => {
     }
     const {
       items: [newest],
-    } = await flags.listEvents({ limit: 1 });
+    } = await flags.events.list({ limit: 1 });
     await until(() => delivered().at(-1)?.position === newest?.position);
     const log = await wholeLog();
     const deliveries = delivered();
@@ -83,7 +83,10 @@ describe('a consumer of two nodes on one file', () => {
   async function wholeLog() {
     const events: { readonly position: string; readonly changeSet: string }[] = [];
     for (let after: string | null = null; ; ) {
-      const page: Awaited<ReturnType<typeof flags.listNextEvents>> = await flags.listNextEvents({ after, limit: 1000 });
+      const page: Awaited<ReturnType<typeof flags.events.listNext>> = await flags.events.listNext({
+        after,
+        limit: 1000,
+      });
       if (page.items.length === 0) return events;
       events.push(...page.items);
       after = page.position;

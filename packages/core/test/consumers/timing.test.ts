@@ -1,4 +1,4 @@
-import { createFlags, type Flags, FlagsError, type FlagsOptions, memoryStorage } from '../../src/index.js';
+import { type Flags, FlagsError, type FlagsOptions, memoryStorage, openFlags } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { faultyStorage } from '../../src/testing.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../settable-clock.js';
@@ -21,7 +21,7 @@ describe('a consumer in the course of time', () => {
 
   async function open(storage: FlagsStorage, options: Omit<FlagsOptions, 'storage'> = {}): Promise<Flags<string>> {
     const onError = (error: unknown) => void errors.push(error);
-    const flags = await createFlags({ usage: { interval: 0 }, onError, ...options, storage });
+    const flags = await openFlags({ usage: { interval: 0 }, onError, ...options, storage });
     running.push(flags);
     return flags;
   }
@@ -87,7 +87,7 @@ describe('a consumer in the course of time', () => {
     await one.consume('audit', () => undefined);
     const other = await open(shared, { usage: { interval: 0, instance: 'other' } });
     await other.consume('audit', () => undefined);
-    const nodeNow = async () => (await other.listConsumers()).items[0]?.node;
+    const nodeNow = async () => (await other.consumers.list()).items[0]?.node;
     await pass(5 * MINUTE);
     expect(await nodeNow()).toBe('one');
     // As if the process had been killed right after a sign of life.
@@ -182,13 +182,13 @@ describe('a consumer in the course of time', () => {
     expect(pauses[0]).toBeLessThanOrEqual(2 * SECOND + 100);
     expect(times.length).toBeGreaterThan((7 * DAY) / (7 * MINUTE));
     expect(errors).toEqual([new Error('receiver is down')]);
-    expect((await flags.listConsumers()).items).toMatchObject([
+    expect((await flags.consumers.list()).items).toMatchObject([
       { error: 'receiver is down', lag: { events: 2, ms: expect.any(Number) } },
     ]);
     isDown = false;
     await pass(6 * MINUTE, 2 * MINUTE);
     expect(seen().slice(-2)).toEqual(['a', 'b']);
-    expect((await flags.listConsumers()).items).toMatchObject([{ error: null, lag: { events: 0 } }]);
+    expect((await flags.consumers.list()).items).toMatchObject([{ error: null, lag: { events: 0 } }]);
   });
 
   it('reports a storage that is away once, ends its batch when its lease has lapsed, and continues after it', async () => {
@@ -270,7 +270,7 @@ describe('a consumer in the course of time', () => {
       // The follower of the documents may report it as well.
       expect(losses.length).toBeGreaterThanOrEqual(hasListener ? 0 : 1);
       expect((await delivered(storage)).position).not.toBe(position);
-      expect((await flags.listConsumers()).items).toMatchObject([{ lag: { events: 0, ms: 0 } }]);
+      expect((await flags.consumers.list()).items).toMatchObject([{ lag: { events: 0, ms: 0 } }]);
     });
 
     it('has no lag in the list while it is not run', async () => {
@@ -280,7 +280,7 @@ describe('a consumer in the course of time', () => {
       await (await flags.consume('audit', () => undefined))();
       await happen(flags, 'b');
       lose((await delivered(storage)).position ?? undefined);
-      expect((await flags.listConsumers()).items).toMatchObject([{ lag: { events: 0, ms: 0 } }]);
+      expect((await flags.consumers.list()).items).toMatchObject([{ lag: { events: 0, ms: 0 } }]);
     });
   });
 

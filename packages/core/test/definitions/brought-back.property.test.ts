@@ -5,6 +5,7 @@ import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { engineOn } from '../invariants/engine-under-test.js';
 import { carryOut, type Operation } from '../invariants/random-operations.js';
 import { expectConsistent } from '../log/shown-content.js';
+import type { MethodName } from '../method-names.js';
 
 jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
@@ -24,7 +25,7 @@ const project = fc.constantFrom('default', 'default', 'p');
 const flagRef = fc.record({ project, flag });
 const segment = fc.constantFrom(1, 2);
 
-function step(call: keyof Flags, ...input: readonly fc.Arbitrary<unknown>[]): fc.Arbitrary<Operation> {
+function step(call: MethodName, ...input: readonly fc.Arbitrary<unknown>[]): fc.Arbitrary<Operation> {
   return fc.tuple(...input, fc.constant(undefined)).map((given) => ({ call, input: given }));
 }
 
@@ -58,7 +59,7 @@ const steps: fc.Arbitrary<readonly (Operation | Undo)[]> = fc.array(
     {
       weight: 2,
       arbitrary: step(
-        'createSegment',
+        'segments.create',
         fc.record(
           { name: fc.constantFrom('s', 't'), project, constraints: fc.constant([]) },
           { requiredKeys: ['name', 'constraints'] },
@@ -67,9 +68,9 @@ const steps: fc.Arbitrary<readonly (Operation | Undo)[]> = fc.array(
     },
     {
       weight: 1,
-      arbitrary: step('updateSegment', fc.record({ segment }), fc.record({ project: fc.constantFrom('p', null) })),
+      arbitrary: step('segments.update', fc.record({ segment }), fc.record({ project: fc.constantFrom('p', null) })),
     },
-    { weight: 2, arbitrary: step('deleteSegment', fc.record({ segment })) },
+    { weight: 2, arbitrary: step('segments.delete', fc.record({ segment })) },
     {
       weight: 2,
       arbitrary: step(
@@ -78,7 +79,7 @@ const steps: fc.Arbitrary<readonly (Operation | Undo)[]> = fc.array(
         segment.map((id) => ({ enabled: true, strategies: [{ name: 'default', segments: [id] }] })),
       ),
     },
-    { weight: 3, arbitrary: step('importDefinitions', definitions) },
+    { weight: 3, arbitrary: step('definitions.import', definitions) },
   ),
   { minLength: 10, maxLength: 40 },
 );
@@ -88,13 +89,13 @@ const BEGINNING: readonly Operation[] = [
   ...['a', 'b', 'c'].map(
     (name): Operation => ({ call: 'createFlag', input: [{ project: 'default' }, { name }, undefined] }),
   ),
-  { call: 'createSegment', input: [{ name: 's', constraints: [] }, undefined] },
+  { call: 'segments.create', input: [{ name: 's', constraints: [] }, undefined] },
   { call: 'addDependency', input: [{ project: 'default', flag: 'a' }, { flag: 'b' }, undefined] },
 ];
 
 async function take(flags: Flags, one: Operation | Undo): Promise<boolean> {
   try {
-    if ('undo' in one) await flags.undoChangeSet({ changeSet: await newestSet(flags, one.undo) });
+    if ('undo' in one) await flags.history.undo({ changeSet: await newestSet(flags, one.undo) });
     else await carryOut(flags, one);
     return true;
   } catch (error) {
@@ -104,7 +105,7 @@ async function take(flags: Flags, one: Operation | Undo): Promise<boolean> {
 }
 
 async function newestSet(flags: Flags, number: number): Promise<string> {
-  return (await flags.listHistory({})).items[number]?.id ?? 'none';
+  return (await flags.history.list({})).items[number]?.id ?? 'none';
 }
 
 /** The default project exists in every store, with its own creation time. */
@@ -122,14 +123,14 @@ it('brings back only what an export of the store restores, there and in a new st
         if (!(await take(flags, one))) continue;
         if ('undo' in one) done.undos += 1;
         else if (one.call === 'reviveFlag') done.revivals += 1;
-        else if (one.call === 'importDefinitions') done.imports += 1;
+        else if (one.call === 'definitions.import') done.imports += 1;
       }
-      const document: Definitions = JSON.parse(JSON.stringify(await flags.exportDefinitions()));
-      expect(await flags.importDefinitions(document)).toMatchObject({ changeSet: null, differences: [] });
+      const document: Definitions = JSON.parse(JSON.stringify(await flags.definitions.export()));
+      expect(await flags.definitions.import(document)).toMatchObject({ changeSet: null, differences: [] });
       const copyStorage = memoryStorage();
       const copy = await engineOn(copyStorage);
-      await copy.importDefinitions(document);
-      expect(withoutTimes(await copy.exportDefinitions())).toEqual(withoutTimes(document));
+      await copy.definitions.import(document);
+      expect(withoutTimes(await copy.definitions.export())).toEqual(withoutTimes(document));
       await expectConsistent(storage);
       await expectConsistent(copyStorage);
       await Promise.all([flags.close(), copy.close()]);

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasShortTurns } from '../../../../test/processor-time.js';
 import {
-  createFlags,
   type DefinedFlag,
   type Definitions,
   definitionsSchema,
   type Flags,
   LIMITS,
   memoryStorage,
+  openFlags,
 } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { expectConsistent } from '../log/shown-content.js';
@@ -44,7 +44,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
 
   beforeEach(async () => {
     ({ storage, dispose } = await open());
-    flags = await createFlags({ storage, pollInterval: 0 });
+    flags = await openFlags({ storage, pollInterval: 0 });
   });
   afterEach(async () => {
     await expectConsistent(storage);
@@ -52,7 +52,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     await dispose();
   });
 
-  const importing = (document: unknown, options = {}) => flags.importDefinitions(document as Definitions, options);
+  const importing = (document: unknown, options = {}) => flags.definitions.import(document as Definitions, options);
   const flagsOnly = (...all: readonly DefinedFlag[]): Definitions => ({ version: 1, flags: all });
 
   it('imports a document in one change set, once', async () => {
@@ -60,7 +60,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect(result.differences.map(({ kind, id }) => `${kind}/${id}`)).toEqual([
       ...['project/shop', 'segment/1', 'flag/checkout', 'flag/payments'],
     ]);
-    const { actor, reason } = await flags.getChangeSet({ changeSet: `${result.changeSet?.id}` });
+    const { actor, reason } = await flags.history.get({ changeSet: `${result.changeSet?.id}` });
     expect({ actor, reason }).toEqual({ actor: 'ada', reason: 'Launch' });
     expect(await importing(DOCUMENT)).toEqual({
       dryRun: false,
@@ -73,7 +73,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
       dependencies: [{ flag: 'payments', enabled: true, variants: [] }],
       environments: [{ enabled: false }, { enabled: true, strategies: [{ segments: [1] }, { name: 'default' }] }],
     });
-    await flags.undoChangeSet({ changeSet: `${result.changeSet?.id}` });
+    await flags.history.undo({ changeSet: `${result.changeSet?.id}` });
     expect((await flags.listProjects()).items).toHaveLength(1);
   });
 
@@ -114,7 +114,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect((await flags.listMembers({ project: 'shop' })).items).toEqual([]);
     const now = { createdAt: expect.any(String), createdBy: 'ada' };
     const segment = { name: 'beta', description: '', constraints: [], project: null, ...now };
-    expect(await flags.getSegment({ segment: 1 })).toMatchObject(segment);
+    expect(await flags.segments.get({ segment: 1 })).toMatchObject(segment);
     const { description, type, stale, impressionData, archived, variants, labels, owner } =
       await flags.getFlag(CHECKOUT);
     expect({ description, type, stale, impressionData, archived, variants, labels, owner }).toEqual({
@@ -140,11 +140,11 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect(listed).toEqual([7, 9]);
     const reordered = await importing({ version: 1, projects: [{ id: 'shop', members: members.toReversed() }] });
     expect(reordered.changeSet).toBeNull();
-    expect(await flags.getSegment({ segment: 1 })).toMatchObject({
+    expect(await flags.segments.get({ segment: 1 })).toMatchObject({
       ...{ description: 'First', constraints, project: 'shop', createdBy: 'ada' },
     });
     await importing({ version: 1, segments: [{ name: 'beta', project: null }] });
-    expect(await flags.getSegment({ segment: 1 })).toMatchObject({ project: null, constraints });
+    expect(await flags.segments.get({ segment: 1 })).toMatchObject({ project: null, constraints });
   });
 
   it('finds strategies without ids again: equal ones first, then those of the same name, each once', async () => {
@@ -194,12 +194,12 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
       flags: [{ name, createdAt, archived: true, archivedAt: createdAt }],
     });
     expect(await flags.getProject({ project: id })).toMatchObject({ createdAt });
-    expect(await flags.getSegment({ segment: 1 })).toMatchObject({ createdAt });
+    expect(await flags.segments.get({ segment: 1 })).toMatchObject({ createdAt });
     expect((await flags.listArchivedFlags()).items).toMatchObject([{ createdAt, archivedAt: createdAt }]);
     await importing({ version: 1, flags: [{ name: 'payments' }], segments: [{ name: 'gamma' }] });
     const year = `${new Date().getUTCFullYear()}`;
     expect((await flags.getFlag({ ...DEFAULT, flag: 'payments' })).createdAt).toContain(year);
-    expect((await flags.getSegment({ segment: 2 })).createdAt).toContain(year);
+    expect((await flags.segments.get({ segment: 2 })).createdAt).toContain(year);
   });
 
   it('returns a plan and changes nothing in a dry run', async () => {
@@ -246,20 +246,20 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
   });
 
   it('gives segments of another store new ids, and renames those of this store', async () => {
-    await flags.createSegment({ name: 'premium', constraints: [] });
+    await flags.segments.create({ name: 'premium', constraints: [] });
     await importing({
       version: 1,
       segments: [{ id: 1, name: 'beta', createdAt: '2020-01-01T00:00:00.000Z' }],
       flags: [{ name: 'checkout', environments: { production: { strategies: [{ name: 'default', segments: [1] }] } } }],
     });
-    expect((await flags.listSegments()).items.map(({ id, name }) => [id, name])).toEqual([
+    expect((await flags.segments.list()).items.map(({ id, name }) => [id, name])).toEqual([
       [1, 'premium'],
       [2, 'beta'],
     ]);
     expect(await flags.getFlag(CHECKOUT)).toMatchObject({ environments: [{}, { strategies: [{ segments: [2] }] }] });
-    const { segments = [] } = await flags.exportDefinitions();
+    const { segments = [] } = await flags.definitions.export();
     await importing({ version: 1, segments: segments.map((one) => (one.id === 1 ? { ...one, name: 'gold' } : one)) });
-    expect((await flags.listSegments()).items.map(({ name }) => name)).toEqual(['gold', 'beta']);
+    expect((await flags.segments.list()).items.map(({ name }) => name)).toEqual(['gold', 'beta']);
   });
 
   describe('the id of a segment', () => {
@@ -267,8 +267,8 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     const segment = (name: string, id?: number) => ({ name, ...(id !== undefined && { id }) });
     const importSegments = (...segments: readonly object[]) => importing({ version: 1, segments });
     const idsByName = async () =>
-      Object.fromEntries((await flags.listSegments()).items.map(({ id, name }) => [name, id]));
-    const create = async (name: string) => (await flags.createSegment({ name, constraints: [] })).id;
+      Object.fromEntries((await flags.segments.list()).items.map(({ id, name }) => [name, id]));
+    const create = async (name: string) => (await flags.segments.create({ name, constraints: [] })).id;
 
     afterEach(() => jest.restoreAllMocks());
 
@@ -282,7 +282,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
 
     it('is the lowest that no segment has ever had, after the highest one', async () => {
       expect([await create('first'), await create('gone')]).toEqual([1, 2]);
-      await flags.deleteSegment({ segment: 2 });
+      await flags.segments.delete({ segment: 2 });
       await importSegments(segment('highest', HIGHEST), segment('beside'), segment('fourth', 4));
       expect(await idsByName()).toEqual({ first: 1, highest: HIGHEST, fourth: 4, beside: 3 });
       expect([await create('fifth'), await create('sixth')]).toEqual([5, 6]);
@@ -298,7 +298,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     it('is refused if none is left', async () => {
       jest.replaceProperty(LIMITS, 'segmentId', 2);
       await importSegments(segment('a'), segment('b', 2));
-      await flags.deleteSegment({ segment: 1 });
+      await flags.segments.delete({ segment: 1 });
       for (const attempt of [create('c'), importSegments(segment('c'))]) {
         await expect(attempt).rejects.toMatchObject({ code: 'segment_exists' });
       }
@@ -312,17 +312,17 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
       replaced.restore();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [Number.MAX_SAFE_INTEGER] });
-      await flags.updateSegment({ segment: Number.MAX_SAFE_INTEGER }, { description: 'changed' });
+      await flags.segments.update({ segment: Number.MAX_SAFE_INTEGER }, { description: 'changed' });
       expect([await create('a'), await create('b')]).toEqual([1, 2]);
-      const definitions = await flags.exportDefinitions();
+      const definitions = await flags.definitions.export();
       expect(await importing(definitions)).toMatchObject({ differences: [] });
       // A strategy that names the segment by its number, as a file may.
       const numbered = JSON.parse(JSON.stringify(definitions).replace('["huge"]', `[${Number.MAX_SAFE_INTEGER}]`));
       expect(numbered).not.toEqual(definitions);
       expect(await importing(numbered)).toMatchObject({ differences: [] });
-      const copy = await createFlags({ storage: memoryStorage(), pollInterval: 0 });
-      await copy.importDefinitions(numbered);
-      const { items } = await copy.listSegments();
+      const copy = await openFlags({ storage: memoryStorage(), pollInterval: 0 });
+      await copy.definitions.import(numbered);
+      const { items } = await copy.segments.list();
       expect(items.map(({ id, name }) => [id, name])).toEqual(expect.arrayContaining([[3, 'huge']]));
       expect(await copy.getFlag(CHECKOUT)).toMatchObject({ environments: [{}, { strategies: [{ segments: [3] }] }] });
       await copy.close();
@@ -364,12 +364,12 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     [{ version: 1, projects: [{ id: 'a', unknown: 1 }] }, '/projects/0/unknown'],
     [{ version: 1, flag: [{ name: 'a' }] }, '/flag'],
   ])('refuses %j at %s', async (document, path) => {
-    const before = await flags.exportDefinitions();
+    const before = await flags.definitions.export();
     await expect(importing(document)).rejects.toMatchObject({
       code: 'invalid_input',
       details: [expect.objectContaining({ path })],
     });
-    expect(await flags.exportDefinitions()).toEqual(before);
+    expect(await flags.definitions.export()).toEqual(before);
   });
 
   it.each<[string, string, Definitions]>([
@@ -414,7 +414,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
       },
     });
     for (const options of [{}, { dryRun: true }])
-      await expect(checked.importDefinitions(DOCUMENT, options)).rejects.toThrow('no');
+      await expect(checked.definitions.import(DOCUMENT, options)).rejects.toThrow('no');
     expect((await flags.listProjects()).items).toHaveLength(1);
   });
 
@@ -430,7 +430,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
         message: expect.stringContaining('import by project'),
       });
     }
-    expect((await flags.exportDefinitions()).flags).toEqual([]);
+    expect((await flags.definitions.export()).flags).toEqual([]);
     const { changeSet, differences } = await importing(flagsOnly(...all));
     expect(differences).toHaveLength(all.length);
     // Only changed documents count. Every parent becomes a child, and the other way round.
@@ -439,8 +439,8 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     });
     const changed = await importing({ ...more, flags: [...turned, { name: 'one-more' }] }, { dryRun: true });
     expect(changed.differences.length).toBeLessThan(all.length);
-    await flags.undoChangeSet({ changeSet: `${changeSet?.id}` });
-    expect((await flags.exportDefinitions()).flags).toEqual([]);
+    await flags.history.undo({ changeSet: `${changeSet?.id}` });
+    expect((await flags.definitions.export()).flags).toEqual([]);
   });
 
   it('refuses what would write more than 8 MiB, and changes nothing', async () => {
@@ -452,7 +452,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     }));
     const refusal = { code: 'change_set_too_large', message: expect.stringContaining('import by project') };
     await expect(importing(flagsOnly(...all))).rejects.toMatchObject(refusal);
-    expect((await flags.exportDefinitions()).flags).toEqual([]);
+    expect((await flags.definitions.export()).flags).toEqual([]);
   });
 
   it('moves a flag with its parents, and a segment with its flags', async () => {
@@ -481,9 +481,9 @@ it('imports 8 MiB without blocking the event loop', async () => {
     };
   });
   const importAll = async () => {
-    const flags = await createFlags({ storage: memoryStorage() });
-    await flags.importDefinitions({ version: 1, flags: all });
-    await flags.exportDefinitions();
+    const flags = await openFlags({ storage: memoryStorage() });
+    await flags.definitions.import({ version: 1, flags: all });
+    await flags.definitions.export();
     await flags.close();
   };
   expect(await hasShortTurns(250, importAll)).toBe(true);
@@ -497,11 +497,11 @@ it('reads few documents at once for an export, because each can have 1 MiB', asy
     if (query.part === 'body') pages.push(page.length);
     return page;
   };
-  const flags = await createFlags({ storage: { ...storage, list } });
+  const flags = await openFlags({ storage: { ...storage, list } });
   const names = Array.from({ length: 20 }, (_, number) => `flag-${String(number).padStart(2, '0')}`);
   for (const flag of names) await flags.createFlag(DEFAULT, { name: flag });
   pages.length = 0;
-  const { flags: exported = [] } = await flags.exportDefinitions();
+  const { flags: exported = [] } = await flags.definitions.export();
   await flags.close();
   expect(exported.map(({ name }) => name)).toEqual(names);
   expect(Math.max(...pages)).toBeLessThanOrEqual(8);

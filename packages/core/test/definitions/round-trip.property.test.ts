@@ -19,7 +19,7 @@ async function furnished(sequence: readonly Parameters<typeof carryOut>[1][]) {
 
 /** Through JSON text, as in a file. */
 async function exported(flags: Flags): Promise<Definitions> {
-  return JSON.parse(JSON.stringify(await flags.exportDefinitions()));
+  return JSON.parse(JSON.stringify(await flags.definitions.export()));
 }
 
 /** The default project exists in every store, with its own creation time. */
@@ -44,10 +44,10 @@ describe('export and import of any store', () => {
         const document = await exported(flags);
         const storage = memoryStorage();
         const copy = await engineOn(storage);
-        await copy.importDefinitions(document);
+        await copy.definitions.import(document);
         expect(shown(await exported(copy))).toEqual(shown(document));
         expect(await storedFlags(storage)).toEqual(await storedFlags(original));
-        expect(await copy.importDefinitions(document)).toMatchObject({ changeSet: null, differences: [] });
+        expect(await copy.definitions.import(document)).toMatchObject({ changeSet: null, differences: [] });
         await expectConsistent(storage);
         await Promise.all([flags.close(), copy.close()]);
       }),
@@ -61,9 +61,9 @@ describe('export and import of any store', () => {
         const [{ flags }, { flags: used, storage }] = [await furnished(sequence), await furnished(other)];
         const document = await exported(flags);
         const before = await exported(used);
-        const plan = await used.importDefinitions(document, { dryRun: true, prune: true }).catch((error) => error);
+        const plan = await used.definitions.import(document, { dryRun: true, prune: true }).catch((error) => error);
         expect(await exported(used)).toEqual(before);
-        const result = await used.importDefinitions(document, { prune: true }).catch((error) => error);
+        const result = await used.definitions.import(document, { prune: true }).catch((error) => error);
         if (isFlagsError(result)) {
           expect(isFlagsError(plan) && plan.code).toBe(result.code);
           expect(await exported(used)).toEqual(before);
@@ -71,7 +71,7 @@ describe('export and import of any store', () => {
           const names = (differences: readonly { kind: string; id: string }[]) =>
             differences.map(({ kind, id }) => [kind, id]);
           expect(names(result.differences)).toEqual(names(plan.differences));
-          expect(await used.importDefinitions(document, { prune: true })).toMatchObject({ changeSet: null });
+          expect(await used.definitions.import(document, { prune: true })).toMatchObject({ changeSet: null });
           const live = ({ flags: all = [] }: Definitions) =>
             all.filter(({ archived }) => !archived).map(({ name }) => name);
           const named = new Set(document.projects?.map(({ id }) => id));

@@ -17,12 +17,12 @@ function programWith(count: number): string {
       : `flags.getVariant('f${at}').name satisfies 'red' | 'blue' | 'disabled'; flags.getPayload('f${at}')?.color.length;`,
   );
   return `
-    import { createFlags } from '${SOURCES}/create-flags.js';
+    import { openFlags } from '${SOURCES}/open-flags.js';
     import type { Flags } from '${SOURCES}/flags.js';
     import { defineFlags } from '${SOURCES}/typed-flags/define-flags.js';
     import { memoryStorage } from '${SOURCES}/storage/memory/storage.js';
     const schema = defineFlags({ ${declarations.join('\n')} }, { context: { plan: ['free', 'pro'] } });
-    const flags = await createFlags({ storage: memoryStorage(), schema });
+    const flags = await openFlags({ storage: memoryStorage(), schema });
     const mine = flags.forContext({ plan: 'free' });
     export const same: Flags = flags;
     export const on = mine.isEnabled('f0');

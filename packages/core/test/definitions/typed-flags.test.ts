@@ -1,10 +1,10 @@
 import {
-  createFlags,
   defineFlags,
   type EvaluationProblem,
   type FlagDrift,
   type FlagsStorage,
   memoryStorage,
+  openFlags,
   type Payload,
 } from '../../src/index.js';
 import type { StandardSchema } from '../../src/types.js';
@@ -57,7 +57,7 @@ describe('typed flags', () => {
     const problems: EvaluationProblem[] = [];
     const onProblem = (problem: EvaluationProblem) => void problems.push(problem);
     const options = { storage: memoryStorage(), onDrift: () => undefined, pollInterval: 0, onProblem };
-    const flags = await createFlags({ ...options, schema, declare: 'create' });
+    const flags = await openFlags({ ...options, schema, declare: 'create' });
     for (const flag of Object.keys(schema.flags)) {
       await flags.addStrategy({ project, flag, environment }, { name: 'default' });
       await flags.enable({ project, flag, environment });
@@ -136,7 +136,7 @@ describe('typed flags', () => {
     it('returns the value of the payload, and reports text that does not match its type', async () => {
       const problems: EvaluationProblem[] = [];
       const onProblem = (problem: EvaluationProblem) => void problems.push(problem);
-      const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0, onProblem });
+      const flags = await openFlags({ storage: memoryStorage(), pollInterval: 0, onProblem });
       await flags.createFlag({ project }, { name: 'banner' });
       await flags.addStrategy({ project, flag: 'banner', environment }, { name: 'default' });
       await flags.enable({ project, flag: 'banner', environment });
@@ -189,7 +189,7 @@ describe('typed flags', () => {
     it('defines the environments of the instance', async () => {
       const environments = ['test', 'live'] as const;
       const declared = defineFlags({}, { environments });
-      const flags = await createFlags({ storage: memoryStorage(), schema: declared });
+      const flags = await openFlags({ storage: memoryStorage(), schema: declared });
       expect(flags.settings.environments.map(({ name }) => name)).toEqual(environments);
       expect(flags.as('ada').schema).toBe(declared);
       await flags.close();
@@ -203,9 +203,9 @@ describe('typed flags', () => {
       [{ flagTypes: [{ name: 'odd', lifetimeDays: null }] }, 'declares a with the type release; the types are odd'],
       [{ schema: { a: {} } }, 'must be the result of defineFlags({ … })'],
       [{ declare: 'always' }, 'must be one of report, create'],
-    ])('is refused by createFlags with %j', async (options, reason) => {
+    ])('is refused by openFlags with %j', async (options, reason) => {
       const declared = defineFlags({ a: { type: 'release' } }, { environments: ['test'] });
-      const start = createFlags({ storage: memoryStorage(), schema: declared, ...(options as object) });
+      const start = openFlags({ storage: memoryStorage(), schema: declared, ...(options as object) });
       await expect(start).rejects.toMatchObject({
         code: 'invalid_input',
         details: [{ message: expect.stringContaining(reason) }],
@@ -253,7 +253,7 @@ describe('drift between the schema and the storage', () => {
   async function driftOf(storage: FlagsStorage, ...options: readonly object[]): Promise<readonly FlagDrift[][]> {
     const reports: FlagDrift[][] = [];
     const onDrift = (drift: readonly FlagDrift[]) => void reports.push([...drift]);
-    const flags = await createFlags({ storage, schema, onDrift, pollInterval: 0, ...Object.assign({}, ...options) });
+    const flags = await openFlags({ storage, schema, onDrift, pollInterval: 0, ...Object.assign({}, ...options) });
     await flags.close();
     return reports;
   }
@@ -270,7 +270,7 @@ describe('drift between the schema and the storage', () => {
   });
 
   it('reports undeclared flags, other types, other variants and payloads that do not match', async () => {
-    const flags = await createFlags({ storage: memoryStorage(), schema, onDrift: () => undefined, pollInterval: 0 });
+    const flags = await openFlags({ storage: memoryStorage(), schema, onDrift: () => undefined, pollInterval: 0 });
     for (const name of ['checkout', 'banner', 'stray']) await flags.createFlag({ project }, { name });
     const value = JSON.stringify({ color: 1 });
     await flags.setVariants({ project, flag: 'banner' }, [
@@ -316,7 +316,7 @@ describe('drift between the schema and the storage', () => {
 
   it('reports no drift if the stored flags match the schema', async () => {
     const storage = kept(memoryStorage());
-    const flags = await createFlags({ storage, pollInterval: 0 });
+    const flags = await openFlags({ storage, pollInterval: 0 });
     await flags.createFlag({ project }, { name: 'checkout', type: 'experiment' });
     await flags.createFlag({ project }, { name: 'banner' });
     const payload = { type: 'json', value: '{"color":"#f00","more":1}' } as const;
@@ -332,7 +332,7 @@ describe('drift between the schema and the storage', () => {
     const storage = kept(memoryStorage());
     expect(await driftOf(storage, { declare: 'create', actor: 'deploy' })).toEqual([]);
     expect(await driftOf(storage, { declare: 'create' })).toEqual([]);
-    const flags = await createFlags({ storage, pollInterval: 0 });
+    const flags = await openFlags({ storage, pollInterval: 0 });
     expect(await flags.getFlag({ project, flag: 'checkout' })).toMatchObject({
       type: 'experiment',
       description: 'The new checkout',
@@ -343,7 +343,7 @@ describe('drift between the schema and the storage', () => {
       ['red', 500],
       ['blue', 500],
     ]);
-    const { items } = await flags.listHistory({});
+    const { items } = await flags.history.list({});
     const [set] = items;
     expect(set).toMatchObject({ actor: 'deploy', reason: 'Declared in the schema' });
     expect(set?.events.map(({ type, flag }) => [type, flag])).toEqual([
@@ -355,7 +355,7 @@ describe('drift between the schema and the storage', () => {
   });
 
   it('reports a created variant without payload once the flag is on', async () => {
-    const flags = await createFlags({ storage: memoryStorage(), schema, declare: 'create', pollInterval: 0 });
+    const flags = await openFlags({ storage: memoryStorage(), schema, declare: 'create', pollInterval: 0 });
     expect(await flags.drift()).toEqual([]);
     const production = { project, flag: 'banner', environment: 'production' };
     await flags.addStrategy(production, { name: 'default' });
@@ -377,17 +377,17 @@ describe('drift between the schema and the storage', () => {
     const storage = memoryStorage();
     const names = Array.from({ length: 300 }, (_, at) => `flag-${at}`);
     const many = defineFlags(Object.fromEntries(names.map((name) => [name, { variants: ['red', 'blue'] }])));
-    const flags = await createFlags({ storage, schema: many, declare: 'create', pollInterval: 0 });
+    const flags = await openFlags({ storage, schema: many, declare: 'create', pollInterval: 0 });
     expect(await flags.drift()).toEqual([]);
-    expect(new Set((await flags.listEvents({ limit: 1000 })).items.map(({ changeSet }) => changeSet)).size).toBe(3);
+    expect(new Set((await flags.events.list({ limit: 1000 })).items.map(({ changeSet }) => changeSet)).size).toBe(3);
     await flags.close();
   });
 
   it('lets processes that start together create each flag once', async () => {
     const storage = kept(memoryStorage());
     await Promise.all(Array.from({ length: 5 }, () => driftOf(storage, { declare: 'create' })));
-    const flags = await createFlags({ storage, pollInterval: 0 });
-    const { items: events } = await flags.listEvents({});
+    const flags = await openFlags({ storage, pollInterval: 0 });
+    const { items: events } = await flags.events.list({});
     expect(events.filter(({ type }) => type === 'flag-created')).toHaveLength(2);
     await flags.close();
   });
@@ -395,7 +395,7 @@ describe('drift between the schema and the storage', () => {
   it('refuses a start that cannot create the flags, and closes the storage', async () => {
     const elsewhere = defineFlags({ checkout: { project: 'nowhere' } });
     const storage = memoryStorage();
-    const start = createFlags({ storage, schema: elsewhere, declare: 'create' });
+    const start = openFlags({ storage, schema: elsewhere, declare: 'create' });
     await expect(start).rejects.toMatchObject({ code: 'project_not_found' });
     await expect(storage.get({ kind: 'flag', id: 'checkout' })).rejects.toMatchObject({ code: 'closed' });
   });
@@ -411,7 +411,7 @@ describe('drift between the schema and the storage', () => {
 
   it('warns once without onDrift', async () => {
     const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    const flags = await createFlags({ storage: memoryStorage(), schema, pollInterval: 0 });
+    const flags = await openFlags({ storage: memoryStorage(), schema, pollInterval: 0 });
     await flags.close();
     expect(emitWarning.mock.calls).toEqual([
       [

@@ -6,13 +6,13 @@
 import {
   type ContextualFlags,
   type CustomStrategy,
-  createFlags,
   defineFlags,
   type EvaluationContext,
   type FlagName,
   type Flags,
   type FlagsSchema,
   memoryStorage,
+  openFlags,
   type Strategy,
   type StrategyInput,
   type TypedContext,
@@ -46,7 +46,7 @@ const schema = defineFlags(
 );
 type Schema = typeof schema;
 const storage = memoryStorage();
-const flags = await createFlags({ storage, schema });
+const flags = await openFlags({ storage, schema });
 
 // Names
 expectType<TypedFlags<Schema>>()(flags);
@@ -198,14 +198,14 @@ defineFlags({ banner: { variants: [1] } });
 defineFlags({ banner: { varaints: ['red'] } });
 
 // Without environments and context, both stay as they are
-const small = await createFlags({ storage, schema: defineFlags({ checkout: {} }) });
+const small = await openFlags({ storage, schema: defineFlags({ checkout: {} }) });
 small.isEnabled('checkout', { properties: { anything: 1 } }, { environment: 'anywhere' });
 // @ts-expect-error: not declared
 small.isEnabled('checkout', { plan: 'pro' });
 expectType<EvaluationContext>()({} as TypedContext<typeof small.schema>);
 
 // Without a schema nothing is typed
-const plain = await createFlags({ storage, pollInterval: 0 });
+const plain = await openFlags({ storage, pollInterval: 0 });
 expectType<Flags>()(plain);
 // @ts-expect-error: these are options
 plain.isEnabled('anything', { environment: 'anywhere' });
@@ -249,23 +249,23 @@ await flags.as('ada').addStrategy(ref, { name: 'flexibleRolout' });
 
 // Own strategies, in the options or in the schema
 const weekend = { name: 'weekend', isEnabled: () => true } as const;
-const own = await createFlags({ storage, strategies: [weekend, { name: 'moon', isEnabled: () => false }] });
+const own = await openFlags({ storage, strategies: [weekend, { name: 'moon', isEnabled: () => false }] });
 await own.as('ada').addStrategy(ref, { name: 'weekend', parameters: { only: true } });
 await own.apply([{ op: 'addStrategy', ref, input: { name: 'moon' } }]);
 // @ts-expect-error: neither built in nor own
 await own.addStrategy(ref, { name: 'weekends' });
 const withOwn: Flags = own;
-const declared = await createFlags({ storage, schema: defineFlags({ checkout: {} }, { strategies: ['beta'] }) });
+const declared = await openFlags({ storage, schema: defineFlags({ checkout: {} }, { strategies: ['beta'] }) });
 await declared.addStrategy(ref, { name: 'beta' });
 // @ts-expect-error: not declared
 await declared.addStrategy(ref, { name: 'betta' });
 declare const unnamed: CustomStrategy;
-await (await createFlags({ storage, strategies: [unnamed] })).addStrategy(ref, { name: 'anything' });
+await (await openFlags({ storage, strategies: [unnamed] })).addStrategy(ref, { name: 'anything' });
 
 // What is read can be written again
 const read: Strategy = await plain.addStrategy(ref, { name: 'default' });
 await plain.updateStrategy({ ...ref, strategy: read.id }, { ...read, title: 'Everybody' });
 await plain.configureEnvironment(ref, { enabled: true, strategies: [read, { name: 'default' }] });
-await plain.importDefinitions(await plain.exportDefinitions());
+await plain.definitions.import(await plain.definitions.export());
 
 export { misspelt, withOwn };

@@ -1,6 +1,6 @@
 import { splitList } from '../../src/evaluation/compile-strategy.js';
 import { UsageCounters } from '../../src/evaluation/usage.js';
-import { createFlags, type EvaluationContext, type Flags, memoryStorage } from '../../src/index.js';
+import { type EvaluationContext, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { flag, rollout, snapshotOf, weighted, withConstraint, withStrategy } from './one-flag.js';
 
 const MEMBERS = ['userId', 'sessionId', 'remoteAddress', 'environment', 'appName'] as const;
@@ -164,7 +164,7 @@ describe('recent contexts', () => {
   let flags: Flags;
 
   async function open(recentContexts?: number): Promise<void> {
-    flags = await createFlags({ storage: memoryStorage(), ...(recentContexts !== undefined && { recentContexts }) });
+    flags = await openFlags({ storage: memoryStorage(), ...(recentContexts !== undefined && { recentContexts }) });
   }
   const evaluate = (...contexts: readonly EvaluationContext[]) => {
     for (const context of contexts) flags.isEnabled('checkout', context);
@@ -249,7 +249,7 @@ describe('recent contexts', () => {
   it.each([-1, 1.5, 1_001, '10'])('are limited to a number up to 1,000, not %j', async (recentContexts) => {
     await open();
     await expect(
-      createFlags({ storage: memoryStorage(), recentContexts: recentContexts as number }),
+      openFlags({ storage: memoryStorage(), recentContexts: recentContexts as number }),
     ).rejects.toMatchObject({ code: 'invalid_input', details: [{ path: '/recentContexts' }] });
   });
 });

@@ -119,7 +119,7 @@ onEveryStorage((start) => {
       const { flags } = await lively(start);
       const clone = flags.cloneFlag(CHECKOUT, { name: 'copy' });
       const [outcome] = await Promise.allSettled([clone, flags.archiveFlag(CHECKOUT)]);
-      const events = (await flags.listEvents({ limit: 2 })).items.map(({ type }) => type);
+      const events = (await flags.events.list({ limit: 2 })).items.map(({ type }) => type);
       if (outcome.status === 'fulfilled') expect(events).toEqual(['flag-archived', 'flag-created']);
       else expect((await refusalOf(clone)).code).toBe('flag_archived');
     });

@@ -193,8 +193,8 @@ onEveryStorage((start) => {
       await flags.deleteFlag({ flag: 'payments' });
       const child = { name: 'checkout', archived: false };
       const named = { ...child, dependencies: [{ flag: 'payments' }] };
-      await expectRefusal(flags, 'invalid_input', () => flags.importDefinitions({ version: 1, flags: [named] }));
-      await flags.importDefinitions({ version: 1, flags: [child] });
+      await expectRefusal(flags, 'invalid_input', () => flags.definitions.import({ version: 1, flags: [named] }));
+      await flags.definitions.import({ version: 1, flags: [child] });
       expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
     });
 

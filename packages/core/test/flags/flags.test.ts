@@ -247,7 +247,7 @@ onEveryStorage((start) => {
       expect(events).toMatchObject([
         { type: 'flag-updated', data: { labels: ['a'], owner: OWNED.owner }, before: OWNED },
       ]);
-      const created = await flags.listEvents({ type: 'flag-created' });
+      const created = await flags.events.list({ type: 'flag-created' });
       expect(created.items).toMatchObject([{ data: OWNED }]);
     });
 

@@ -1,4 +1,4 @@
-import { createFlags, type FlagQuery, type Flags, memoryStorage } from '../../src/index.js';
+import { type FlagQuery, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { searchReadableFlags } from '../../src/integration.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { DEFAULT } from '../references.js';
@@ -241,8 +241,8 @@ onEveryStorage((start) => {
 describe('the list of flags of several instances on one storage', () => {
   it('sees the commits of another instance without a poll', async () => {
     const storage = memoryStorage();
-    const one = await createFlags({ ...SILENT, storage, pollInterval: 0 });
-    const other = await createFlags({ ...SILENT, storage, pollInterval: 0 });
+    const one = await openFlags({ ...SILENT, storage, pollInterval: 0 });
+    const other = await openFlags({ ...SILENT, storage, pollInterval: 0 });
     await one.createFlag(DEFAULT, { name: 'a', labels: ['x'] });
     expect(await namesOf(other, { label: 'x' })).toEqual(['a']);
     await other.archiveFlag({ ...DEFAULT, flag: 'a' });
@@ -259,7 +259,7 @@ describe('the list of flags of several instances on one storage', () => {
       if (isAway) throw fault;
       return storage.events(query);
     };
-    const flags = await createFlags({ ...SILENT, storage: { ...storage, events }, pollInterval: 0 });
+    const flags = await openFlags({ ...SILENT, storage: { ...storage, events }, pollInterval: 0 });
     isAway = true;
     await expect(flags.searchFlags()).rejects.toBe(fault);
     isAway = false;

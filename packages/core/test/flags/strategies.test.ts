@@ -50,7 +50,7 @@ onEveryStorage((start) => {
 
     it('keeps the optional members when they are given', async () => {
       const flags = await checkoutIn(start);
-      for (const name of ['one', 'two']) await flags.createSegment({ name, constraints: [] });
+      for (const name of ['one', 'two']) await flags.segments.create({ name, constraints: [] });
       const input: StrategyInput<string> = {
         name: 'flexibleRollout',
         title: 'Half',

@@ -121,17 +121,17 @@ onEveryStorage((start) => {
       await flags.setVariants(CHECKOUT, input);
       expect(await storedAs(flags)).toEqual(expected);
       // Exports name the types, so that an import changes nothing.
-      const definitions = await flags.exportDefinitions();
-      expect((await flags.importDefinitions(definitions)).differences).toEqual([]);
+      const definitions = await flags.definitions.export();
+      expect((await flags.definitions.import(definitions)).differences).toEqual([]);
     });
 
     it('keeps shares in a change set and an import, and undoes them', async () => {
       const flags = await checkoutIn(start);
       const { id } = await flags.apply([{ op: 'setVariants', ref: CHECKOUT, input: shares(900, 100) }]);
       expect(await storedAs(flags)).toEqual(['fix 900', 'variable 100']);
-      await flags.undoChangeSet({ changeSet: String(id) });
+      await flags.history.undo({ changeSet: String(id) });
       expect(await storedAs(flags)).toEqual([]);
-      await flags.importDefinitions({ version: 1, flags: [{ name: 'checkout', variants: shares(200, 800) }] });
+      await flags.definitions.import({ version: 1, flags: [{ name: 'checkout', variants: shares(200, 800) }] });
       expect(await storedAs(flags)).toEqual(['fix 200', 'variable 800']);
     });
 
@@ -145,7 +145,7 @@ onEveryStorage((start) => {
       const flags = await checkoutIn(start);
       await expectRefusal(flags, 'invalid_input', () => flags.setVariants(CHECKOUT, input));
       const definitions = { version: 1 as const, flags: [{ name: 'checkout', variants: input }] };
-      for (const attempt of [() => flags.setVariants(CHECKOUT, input), () => flags.importDefinitions(definitions)]) {
+      for (const attempt of [() => flags.setVariants(CHECKOUT, input), () => flags.definitions.import(definitions)]) {
         await expect(attempt()).rejects.toThrow(
           /weights that add up to 1000,.* or set weightType fix for each weight to keep/,
         );

@@ -1,5 +1,5 @@
-import { createFlags } from '../../src/create-flags.js';
 import { type Flags, type FlagsOptions, isFlagsError } from '../../src/index.js';
+import { openFlags } from '../../src/open-flags.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { carryOut, type Operation } from './random-operations.js';
 import { contentOf } from './stored-content.js';
@@ -11,7 +11,7 @@ export async function engineOn(
 ): Promise<Flags> {
   let time = Date.UTC(2026, 0, 1);
   let ids = 0;
-  return createFlags({
+  return openFlags({
     storage,
     environments: [{ name: 'development' }, { name: 'constructor' }],
     now: () => new Date(time++),

@@ -44,7 +44,7 @@ describe('any sequence of operations', () => {
           const filter = { type: 'segment-created' };
           const { events } = await storage.events({ order: 'newest-first', limit: 1000, filter });
           const { result } = await outcomeOf(flags, storage, one);
-          if (one.call !== 'createSegment' || !result) continue;
+          if (one.call !== 'segments.create' || !result) continue;
           created += 1;
           expect(events.map(({ subject }) => Number(subject.id))).not.toContain((result as Segment).id);
         }
@@ -256,7 +256,7 @@ describe('the effects of any change set', () => {
           expect([...seen]).toContain(name);
         }
         made.effects += effects.length;
-        const undone = id === null ? [] : (await flags.planUndo({ changeSet: id })).effects;
+        const undone = id === null ? [] : (await flags.history.planUndo({ changeSet: id })).effects;
         expect(undone.map(keyOf).sort()).toEqual(effects.map(mirrored).map(keyOf).sort());
         await flags.close();
       }),

@@ -19,14 +19,13 @@ import {
   segmentChanges as segmentChangesSchema,
 } from '../../src/segments/segment.schema.js';
 import { newToken as newTokenSchema } from '../../src/tokens/token.schema.js';
-import type { Rollouts } from '../../src/types.js';
 import { extremesOf } from '../extremes.js';
-import { methodsOf } from '../method-names.js';
+import { type MethodName, methodsOf } from '../method-names.js';
 import { mostly, strategyInput, variantInput } from './random-inputs.js';
 
 const { MAX_SAFE_INTEGER } = Number;
 
-type Call = keyof Flags | `rollouts.${keyof Rollouts & string}`;
+type Call = MethodName;
 
 /** One call of the public interface, as data, so that a counterexample can be read. */
 export interface Operation {
@@ -120,8 +119,8 @@ function calls(weight: number, call: Call, ...input: readonly fc.Arbitrary<unkno
 
 /** Any change, valid or not, with few names, so that operations meet. */
 const OPERATIONS = [
-  calls(6, 'createFlag', projectRef, extremely(newFlag, newFlagSchema(['release']))),
-  calls(4, 'updateFlag', flagRef, extremely(changes, flagChanges(['release']))),
+  calls(6, 'createFlag', projectRef, extremely(newFlag, newFlagSchema)),
+  calls(4, 'updateFlag', flagRef, extremely(changes, flagChanges)),
   calls(2, 'moveFlag', flagRef, projectRef),
   calls(3, 'configureEnvironment', environmentRef, extremely(configuration, environmentSchema)),
   calls(2, 'changeLabels', flagRef, extremely(labelChanges, labelChangesSchema)),
@@ -141,17 +140,17 @@ const OPERATIONS = [
   calls(4, 'addMember', projectRef, extremely(member, memberSchema)),
   calls(3, 'changeMemberRole', projectRef, member),
   calls(3, 'removeMember', projectRef, member),
-  calls(3, 'createSegment', extremely(newSegment, newSegmentSchema)),
-  calls(2, 'updateSegment', segmentRef, extremely(segmentChanges, segmentChangesSchema)),
-  calls(2, 'deleteSegment', segmentRef),
+  calls(3, 'segments.create', extremely(newSegment, newSegmentSchema)),
+  calls(2, 'segments.update', segmentRef, extremely(segmentChanges, segmentChangesSchema)),
+  calls(2, 'segments.delete', segmentRef),
   calls(5, 'addDependency', flagRef, extremely(parent, dependency)),
   calls(1, 'removeDependency', flagRef, parent),
   calls(1, 'removeDependencies', flagRef),
-  calls(3, 'importDefinitions', extremely(definitions, definitionsSchema())),
-  calls(1, 'createToken', extremely(newToken, newTokenSchema)),
+  calls(3, 'definitions.import', extremely(definitions, definitionsSchema())),
+  calls(1, 'tokens.create', extremely(newToken, newTokenSchema)),
   calls(
     1,
-    'deleteToken',
+    'tokens.delete',
     secret.map((token) => ({ token })),
   ),
 ];
@@ -167,7 +166,7 @@ const ROLLOUTS = [
 /** Creates the documents that the operations refer to. */
 const BEGINNING: readonly Operation[] = [
   { call: 'createProject', input: [{ id: '__proto__', name: 'P' }] },
-  { call: 'createSegment', input: [{ name: 's', constraints: [] }] },
+  { call: 'segments.create', input: [{ name: 's', constraints: [] }] },
   { call: 'createFlag', input: [{ project: 'default' }, { name: 'a' }] },
   { call: 'createFlag', input: [{ project: 'default' }, { name: 'b' }] },
   { call: 'createFlag', input: [{ project: 'default' }, { name: 'constructor' }] },

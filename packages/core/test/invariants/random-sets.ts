@@ -1,5 +1,6 @@
-import { createFlags } from '../../src/create-flags.js';
 import { type Change, type Flags, type FlagsStorage, isFlagsError } from '../../src/index.js';
+import { openFlags } from '../../src/open-flags.js';
+import { operationOfMethod } from '../method-names.js';
 import { carryOut, type Operation, strategyOf } from './random-operations.js';
 
 const CANDIDATES = 25;
@@ -7,7 +8,7 @@ const CANDIDATES = 25;
 /** An engine whose ids can be restarted, so that a plan and its application create the same ones. */
 async function engineOn(storage: FlagsStorage) {
   let ids = 0;
-  const flags = await createFlags({
+  const flags = await openFlags({
     storage,
     environments: [{ name: 'development' }, { name: 'constructor' }],
     now: () => new Date(Date.UTC(2026, 0, 1)),
@@ -22,17 +23,17 @@ async function engineOn(storage: FlagsStorage) {
 }
 
 /** Operations whose only parameter is the input. */
-const INPUT_ONLY: readonly string[] = ['createProject', 'createSegment'];
+const INPUT_ONLY: readonly string[] = ['createProject', 'segments.create'];
 const SINGLE_ONLY: readonly string[] = [
-  ...['changeLabels', 'removeDependencies', 'createToken', 'deleteToken', 'importDefinitions'],
+  ...['changeLabels', 'removeDependencies', 'tokens.create', 'tokens.delete', 'definitions.import'],
 ];
 
 /** Returns an operation as a change, if change sets may contain it. */
 async function toChange(flags: Flags, { call, input }: Operation): Promise<Change | undefined> {
   if (SINGLE_ONLY.includes(call)) return undefined;
   const [first, second] = input;
-  if (INPUT_ONLY.includes(call)) return { op: call, input: first } as Change;
-  const op = call.replace(/^rollouts\.(\w+)$/, '$1Rollout');
+  const { op } = operationOfMethod(call);
+  if (INPUT_ONLY.includes(call)) return { op, input: first } as Change;
   return { op, ref: await strategyOf(flags, first), input: second } as Change;
 }
 

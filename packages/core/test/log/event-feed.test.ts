@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type FlagsEvent, memoryStorage } from '../../src/index.js';
+import { type FlagsEvent, memoryStorage, openFlags } from '../../src/index.js';
 import { dataVersion } from '../../src/integration.js';
 import { faultyStorage } from '../../src/testing.js';
 import { onEveryStorage } from '../on-every-storage.js';
@@ -36,7 +36,7 @@ onEveryStorage((start) => {
       const flags = await start();
       const { events, listen, reached } = collector();
       let under = 0;
-      const last = (await flags.listEvents()).items[0]?.position;
+      const last = (await flags.events.list()).items[0]?.position;
       const listener = async (event: FlagsEvent) => {
         expect(++under).toBe(1);
         await new Promise(setImmediate);
@@ -52,7 +52,7 @@ onEveryStorage((start) => {
     it('continues after the last position that was seen', async () => {
       const flags = await start();
       for (const name of NAMES) await flags.createFlag(DEFAULT, { name });
-      const seen = (await flags.listEvents({ flag: 'flag-09' })).items[0]?.position ?? '';
+      const seen = (await flags.events.list({ flag: 'flag-09' })).items[0]?.position ?? '';
       const { events, listen, reached } = collector();
       flags.subscribe(listen, { after: seen });
       await flags.createFlag(DEFAULT, { name: 'last' });
@@ -63,11 +63,11 @@ onEveryStorage((start) => {
     it('sends the events of simultaneous changes in the order of the log', async () => {
       const flags = await start();
       const { events, listen, reached } = collector();
-      const after = (await flags.listEvents({ limit: 1 })).items[0]?.position;
+      const after = (await flags.events.list({ limit: 1 })).items[0]?.position;
       flags.subscribe(listen, after === undefined ? {} : { after });
       await Promise.all(NAMES.map((name) => flags.createFlag(DEFAULT, { name })));
       await reached(NAMES.length);
-      const log = await flags.listEvents({ type: 'flag-created' });
+      const log = await flags.events.list({ type: 'flag-created' });
       expect(flagsIn(events)).toEqual(flagsIn(log.items).toReversed());
     });
 
@@ -163,7 +163,7 @@ describe('stamps', () => {
     it('is absent if a foreign storage leaves usage to memory, or the storage does not support it', async () => {
       const [{ usage: _, ...foreign }, { dataVersion: __, ...plain }] = [memoryStorage(), memoryStorage()];
       for (const storage of [foreign, plain]) {
-        const flags = await createFlags({ storage });
+        const flags = await openFlags({ storage });
         expect(await dataVersion(flags)).toBeUndefined();
         expect(await dataVersion(flags, 'projects')).toBeUndefined();
         await flags.close();
@@ -172,7 +172,7 @@ describe('stamps', () => {
 
     it('rejects like a read, and is refused when the engine is closed', async () => {
       const storage = faultyStorage(memoryStorage());
-      const flags = await createFlags({ storage });
+      const flags = await openFlags({ storage });
       storage.inject({ method: 'dataVersion' });
       await expect(dataVersion(flags)).rejects.toMatchObject({ code: 'storage_unavailable' });
       storage.heal();

@@ -1,5 +1,5 @@
 import { flagDocuments } from '../../src/flags/flag.kind.js';
-import { createFlags, type EventQuery, type Flags, memoryStorage, type PageQuery, paginate } from '../../src/index.js';
+import { type EventQuery, type Flags, memoryStorage, openFlags, type PageQuery, paginate } from '../../src/index.js';
 import { segmentDocuments } from '../../src/segments/segment.kind.js';
 import type { Aggregate } from '../../src/storage/documents.js';
 import { eventsOf, factsOf } from '../facts.js';
@@ -9,7 +9,7 @@ import { expectRefusal } from '../refusal.js';
 import { MINUTE, settableClock } from '../settable-clock.js';
 
 async function logged(flags: Flags<string>, query?: EventQuery): Promise<readonly (string | null)[]> {
-  return (await flags.listEvents(query)).items.map(({ type, flag }) => `${type} ${flag}`);
+  return (await flags.events.list(query)).items.map(({ type, flag }) => `${type} ${flag}`);
 }
 
 onEveryStorage((start) => {
@@ -100,18 +100,18 @@ onEveryStorage((start) => {
       const created: EventQuery = { type: 'flag-created' };
       expect(await logged(flags, created)).toEqual(['d', 'c', 'b', 'a'].map((name) => `flag-created ${name}`));
       expect(await logged(flags, { ...created, limit: 2 })).toEqual(['flag-created d', 'flag-created c']);
-      const { next } = await flags.listEvents({ ...created, limit: 3 });
+      const { next } = await flags.events.list({ ...created, limit: 3 });
       expect(await logged(flags, { ...created, limit: 3, after: next })).toEqual(['flag-created a']);
-      expect(await flags.listEvents({ ...created, after: next })).toMatchObject({ total: 4 });
+      expect(await flags.events.list({ ...created, after: next })).toMatchObject({ total: 4 });
       expect(await logged(flags, { ...created, since: next })).toEqual(['flag-created d', 'flag-created c']);
-      expect(await flags.listEvents({ ...created, limit: 0 })).toEqual({ items: [], total: 4 });
+      expect(await flags.events.list({ ...created, limit: 0 })).toEqual({ items: [], total: 4 });
     });
 
     it('are read to the end, page by page, while others are appended', async () => {
       const flags = await start();
       for (let index = 0; index < 5; index++) await flags.createFlag(DEFAULT, { name: `flag-${index}` });
       const names: (string | null)[] = [];
-      const read = (page: PageQuery) => flags.listEvents({ type: 'flag-created', ...page, limit: 2 });
+      const read = (page: PageQuery) => flags.events.list({ type: 'flag-created', ...page, limit: 2 });
       for await (const { flag } of paginate(read)) {
         names.push(flag);
         await flags.createFlag(DEFAULT, { name: `later-${flag}` });
@@ -150,7 +150,7 @@ onEveryStorage((start) => {
       'are not found by %j',
       async (query) => {
         const flags = await start();
-        await expectRefusal(flags, 'invalid_input', () => flags.listEvents(query as EventQuery));
+        await expectRefusal(flags, 'invalid_input', () => flags.events.list(query as EventQuery));
       },
     );
 
@@ -166,7 +166,7 @@ onEveryStorage((start) => {
       expect(events.map(({ actor }) => actor)).toEqual(['deployment', 'ada', 'grace', 'linus']);
       const anonymous = await start();
       await anonymous.createFlag(DEFAULT, { name: 'a' });
-      expect((await anonymous.listEvents({ flag: 'a' })).items[0]?.actor).toBe('system');
+      expect((await anonymous.events.list({ flag: 'a' })).items[0]?.actor).toBe('system');
     });
   });
 });
@@ -175,11 +175,11 @@ const SEGMENT = { segment: 1 };
 
 async function livedIn() {
   const storage = memoryStorage();
-  const flags = await createFlags({ storage });
+  const flags = await openFlags({ storage });
   for (const name of ['checkout', 'payments', 'search']) await flags.createFlag(DEFAULT, { name });
-  await flags.createSegment({ name: 'beta', constraints: [] });
+  await flags.segments.create({ name: 'beta', constraints: [] });
   await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
-  await flags.updateSegment(SEGMENT, { description: 'Early', constraints: [] });
+  await flags.segments.update(SEGMENT, { description: 'Early', constraints: [] });
   await flags.addDependency(CHECKOUT, { flag: 'payments' });
   await flags.addDependency(CHECKOUT, { flag: 'search' });
   await flags.addDependency(CHECKOUT, { flag: 'payments', variants: ['blue'] });
@@ -220,10 +220,10 @@ describe('references as text', () => {
     ['cloneFlag', (flags, flag) => flags.cloneFlag({ ...DEFAULT, flag }, { name: 'copy' })],
     ['reviveFlag', (flags, flag) => flags.reviveFlag({ flag })],
     ['deleteFlag', (flags, flag) => flags.deleteFlag({ flag })],
-    ['deleteToken', (flags, token) => flags.deleteToken({ token })],
-    ['getApplication', (flags, application) => flags.getApplication({ application })],
-    ['deleteApplication', (flags, application) => flags.deleteApplication({ application })],
-    ['deleteConsumer', (flags, consumer) => flags.deleteConsumer({ consumer })],
+    ['deleteToken', (flags, token) => flags.tokens.delete({ token })],
+    ['getApplication', (flags, application) => flags.applications.get({ application })],
+    ['deleteApplication', (flags, application) => flags.applications.delete({ application })],
+    ['deleteConsumer', (flags, consumer) => flags.consumers.delete({ consumer })],
   ];
 
   const HOSTILE: readonly unknown[] = [Symbol('name'), Object.create(null), [Object.create(null)], 1n];
@@ -232,9 +232,9 @@ describe('references as text', () => {
     ['enable', (flags, project) => flags.enable({ project, flag: 'checkout', environment: 'production' })],
     ['disable', (flags, environment) => flags.disable({ ...CHECKOUT, environment })],
     ['removeStrategy', (flags, strategy) => flags.removeStrategy({ ...PRODUCTION, strategy })],
-    ['getSegment', (flags, segment) => flags.getSegment({ segment })],
-    ['updateSegment', (flags, segment) => flags.updateSegment({ segment }, {})],
-    ['deleteSegment', (flags, segment) => flags.deleteSegment({ segment })],
+    ['getSegment', (flags, segment) => flags.segments.get({ segment })],
+    ['updateSegment', (flags, segment) => flags.segments.update({ segment }, {})],
+    ['deleteSegment', (flags, segment) => flags.segments.delete({ segment })],
     ['updateStrategy', (flags, strategy) => flags.updateStrategy({ ...PRODUCTION, strategy }, { name: 'default' })],
   ];
 

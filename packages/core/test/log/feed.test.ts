@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from '../../../../test/until.js';
-import { createFlags } from '../../src/create-flags.js';
 import { REGISTRY } from '../../src/features.js';
 import { createFeed, type Feed } from '../../src/log/feed.js';
+import { openFlags } from '../../src/open-flags.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage, StoredEventQuery } from '../../src/storage/port.js';
@@ -307,11 +307,11 @@ describe('a subscription to a storage with other writers', () => {
   it('sends commits of another instance to the same SQLite file', async () => {
     const directory = temporaryDirectory();
     const path = join(directory.path, 'flags.db');
-    const reader = await createFlags({ storage: sqliteStorage(path), pollInterval: 5 });
-    const writer = await createFlags({ storage: sqliteStorage(path) });
+    const reader = await openFlags({ storage: sqliteStorage(path), pollInterval: 5 });
+    const writer = await openFlags({ storage: sqliteStorage(path) });
     const { heard, listener } = hearing();
     reader.subscribe(listener);
-    const [last] = (await reader.listEvents()).items;
+    const [last] = (await reader.events.list()).items;
     expect(last?.type).toBe('project-created');
     // The reader's own change waits until the subscription knows its start.
     await reader.createFlag(DEFAULT, { name: 'own' });
@@ -325,8 +325,8 @@ describe('a subscription to a storage with other writers', () => {
 
   it('keeps no process running', () => {
     const program = `
-      const { createFlags, memoryStorage } = require(${JSON.stringify(join(__dirname, '../../cjs/index.js'))});
-      createFlags({ storage: memoryStorage(), pollInterval: 10 }).then((flags) => {
+      const { openFlags, memoryStorage } = require(${JSON.stringify(join(__dirname, '../../cjs/index.js'))});
+      openFlags({ storage: memoryStorage(), pollInterval: 10 }).then((flags) => {
         flags.subscribe(() => undefined);
         console.log('subscribed');
       });

@@ -53,14 +53,14 @@ describe('asOf of any history', () => {
         const moments: { position: string; at: string; projects: readonly string[]; answers: unknown }[] = [];
         for (const one of sequence) {
           await carryOut(flags, one).catch(() => undefined);
-          const [last] = (await flags.listEvents({ limit: 1 })).items;
+          const [last] = (await flags.events.list({ limit: 1 })).items;
           const projects = await projectsOf(storage);
           const answers = await answersOf(flags, projects);
           if (last) moments.push({ position: last.position, at: last.at, projects, answers });
         }
         for (const { position, at, projects, answers } of moments) {
-          expect(await answersOf(flags.asOf({ position }), projects)).toEqual(answers);
-          expect(await answersOf(flags.asOf(at), projects)).toEqual(answers);
+          expect(await answersOf(flags.history.asOf({ position }), projects)).toEqual(answers);
+          expect(await answersOf(flags.history.asOf(at), projects)).toEqual(answers);
         }
         await flags.close();
       }),
@@ -102,9 +102,9 @@ describe.each(KINDS)('undo of any change set on $name', ({ open }) => {
           const before = await valuesOf(storage);
           const { id } = await flags.apply(changes);
           const after = await valuesOf(storage);
-          const undone = id === null ? undefined : await flags.undoChangeSet({ changeSet: id });
+          const undone = id === null ? undefined : await flags.history.undo({ changeSet: id });
           expect(await valuesOf(storage)).toEqual(before);
-          if (typeof undone?.id === 'string') await flags.undoChangeSet({ changeSet: undone.id });
+          if (typeof undone?.id === 'string') await flags.history.undo({ changeSet: undone.id });
           expect(await valuesOf(storage)).toEqual(after);
           changed += id === null ? 0 : 1;
         } finally {
@@ -121,7 +121,7 @@ describe.each(KINDS)('undo of any change set on $name', ({ open }) => {
 describe('undo in any history', () => {
   /** The newest change set that is not about API tokens alone. */
   async function newestSet(flags: Flags): Promise<string | null | undefined> {
-    const [newest] = (await flags.listHistory({}, { limit: 1 })).items;
+    const [newest] = (await flags.history.list({}, { limit: 1 })).items;
     const isUndoable = newest?.events.some(({ type }) => !type.startsWith('token-'));
     return isUndoable ? newest?.id : undefined;
   }
@@ -148,9 +148,9 @@ describe('undo in any history', () => {
           const id = await newestSet(flags);
           if (!id || id === known) continue;
           const after = await contentOf(flags);
-          const undone = await flags.undoChangeSet({ changeSet: id });
+          const undone = await flags.history.undo({ changeSet: id });
           expect(await contentOf(flags)).toEqual(before);
-          await flags.undoChangeSet({ changeSet: `${undone.id}` });
+          await flags.history.undo({ changeSet: `${undone.id}` });
           expect(await contentOf(flags)).toEqual(after);
         }
         await expectConsistent(storage);
@@ -170,10 +170,10 @@ describe('undo in any history', () => {
           const flags = await engineOn(storage);
           for (const one of sequence) await carryOut(flags, one).catch(() => undefined);
           for (const choice of choices) {
-            const { items } = await flags.listHistory({});
+            const { items } = await flags.history.list({});
             const before = await contentOf(flags);
             const { id } = items[choice % items.length] ?? {};
-            await flags.undoChangeSet({ changeSet: `${id}` }).catch(async ({ code }) => {
+            await flags.history.undo({ changeSet: `${id}` }).catch(async ({ code }) => {
               expect(CODES).toContain(code);
               expect(await contentOf(flags)).toEqual(before);
             });

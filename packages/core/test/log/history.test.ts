@@ -1,6 +1,6 @@
 import { extent } from '../../../../test/extent.js';
 import { hasShortTurns, processorTime } from '../../../../test/processor-time.js';
-import { type Change, createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { type Change, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import type { DocumentWrite, FlagsStorage, StoredEvent } from '../../src/storage/port.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
@@ -17,7 +17,7 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
 
   beforeEach(async () => {
     opened = await open();
-    flags = await createFlags({ ...SILENT, storage: opened.storage });
+    flags = await openFlags({ ...SILENT, storage: opened.storage });
   });
   afterEach(async () => {
     await flags.close();
@@ -25,15 +25,15 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
   });
 
   /** The differences of the newest change set. */
-  async function newest(ref: Parameters<Flags<string>['listHistory']>[0] = CHECKOUT) {
-    const [entry] = (await flags.listHistory(ref, { limit: 1 })).items;
+  async function newest(ref: Parameters<Flags<string>['history']['list']>[0] = CHECKOUT) {
+    const [entry] = (await flags.history.list(ref, { limit: 1 })).items;
     return entry?.differences.flatMap(({ parts }) => parts);
   }
 
   it('shows every change with actor, time, events and differences, newest first', async () => {
     await createSwitchedOn(flags, { flag: 'checkout', strategies: [onlyFor('ada')] });
     await flags.as('grace').disable(PRODUCTION);
-    const { items, next } = await flags.listHistory(CHECKOUT);
+    const { items, next } = await flags.history.list(CHECKOUT);
     expect(next).toBeUndefined();
     expect(items.map(({ events }) => events.map(({ type }) => type))).toEqual([
       ['environment-disabled'],
@@ -101,16 +101,16 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
     expect(await newest(SHOP)).toEqual([{ path: '/description', before: '', after: 'sells' }]);
     await flags.addMember(SHOP, { userId: 7, roleId: 4 });
     expect(await newest(SHOP)).toEqual([{ path: '/members/7', before: null, after: { userId: 7, roleId: 4 } }]);
-    const { id } = await flags.createSegment({ name: 's', constraints: [] });
-    await flags.updateSegment({ segment: id }, { name: 't', project: 'shop' });
+    const { id } = await flags.segments.create({ name: 's', constraints: [] });
+    await flags.segments.update({ segment: id }, { name: 't', project: 'shop' });
     expect(await newest({})).toEqual([
       { path: '/name', before: 's', after: 't' },
       { path: '/project', before: null, after: 'shop' },
     ]);
-    await flags.createToken({ name: 'x', kind: 'admin' });
+    await flags.tokens.create({ name: 'x', kind: 'admin' });
     expect(JSON.stringify(await newest({}))).not.toContain('hash');
     await flags.deleteProject(SHOP);
-    expect((await flags.listHistory(SHOP)).items[0]?.differences.map(({ kind }) => kind)).toEqual([
+    expect((await flags.history.list(SHOP)).items[0]?.differences.map(({ kind }) => kind)).toEqual([
       'project',
       'segment',
     ]);
@@ -129,7 +129,7 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
     const sizes: number[] = [];
     let after: string | undefined;
     do {
-      const page = await flags.listHistory(CHECKOUT, { limit: 10, after });
+      const page = await flags.history.list(CHECKOUT, { limit: 10, after });
       seen.push(...page.items.map(({ id }) => id));
       sizes.push(page.items.length);
       after = page.next;
@@ -143,29 +143,29 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
   it('returns a change set by its id, also one of a release without change sets', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.as('grace').updateFlag(CHECKOUT, { description: 'a', stale: true });
-    const [entry, created] = (await flags.listHistory(CHECKOUT)).items;
+    const [entry, created] = (await flags.history.list(CHECKOUT)).items;
     expect(entry?.events).toHaveLength(2);
-    expect(await flags.getChangeSet({ changeSet: `${entry?.id}` })).toEqual(entry);
-    expect(await flags.getChangeSet({ changeSet: `${created?.id}` })).toEqual(created);
+    expect(await flags.history.get({ changeSet: `${entry?.id}` })).toEqual(entry);
+    expect(await flags.history.get({ changeSet: `${created?.id}` })).toEqual(created);
     const missing = { code: 'change_set_not_found' };
     for (const id of ['x', `${entry?.id}x`, '']) {
-      await expect(flags.getChangeSet({ changeSet: id })).rejects.toMatchObject(missing);
+      await expect(flags.history.get({ changeSet: id })).rejects.toMatchObject(missing);
     }
-    await expect(flags.getChangeSet({ changeSet: 7 as never })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(flags.history.get({ changeSet: 7 as never })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
   it('keeps the history of deleted documents, and has none for unknown ones', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.archiveFlag(CHECKOUT);
     await flags.deleteFlag(CHECKOUT);
-    expect((await flags.listHistory(CHECKOUT)).items).toHaveLength(3);
-    await expect(flags.listHistory({ ...DEFAULT, flag: 'never' })).rejects.toMatchObject({ code: 'flag_not_found' });
-    await expect(flags.listHistory({ project: 'never' })).rejects.toMatchObject({ code: 'project_not_found' });
+    expect((await flags.history.list(CHECKOUT)).items).toHaveLength(3);
+    await expect(flags.history.list({ ...DEFAULT, flag: 'never' })).rejects.toMatchObject({ code: 'flag_not_found' });
+    await expect(flags.history.list({ project: 'never' })).rejects.toMatchObject({ code: 'project_not_found' });
     for (const ref of [null, 7, { flag: 'checkout' }, { project: 7 }, { project: 'default', flag: 7 }]) {
-      await expect(flags.listHistory(ref as never)).rejects.toMatchObject({ code: 'invalid_input' });
+      await expect(flags.history.list(ref as never)).rejects.toMatchObject({ code: 'invalid_input' });
     }
-    await expect(flags.listHistory({}, { after: 'x' })).rejects.toMatchObject({ code: 'invalid_input' });
-    await expect(flags.listHistory({}, { limit: 0 })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(flags.history.list({}, { after: 'x' })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(flags.history.list({}, { limit: 0 })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 });
 
@@ -178,7 +178,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
 
   beforeEach(async () => {
     opened = await open();
-    flags = await createFlags({ ...SILENT, storage: opened.storage, now: () => new Date(time) });
+    flags = await openFlags({ ...SILENT, storage: opened.storage, now: () => new Date(time) });
   });
   afterEach(async () => {
     await flags.close();
@@ -199,7 +199,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     const at = tick();
     await flags.disable(PRODUCTION);
     await flags.updateFlag(CHECKOUT, { description: 'later' });
-    const view = flags.asOf(at);
+    const view = flags.history.asOf(at);
     expect(await view.getFlag(CHECKOUT)).toEqual(then);
     expect(await view.isEnabled('checkout', { userId: 'ada' })).toBe(true);
     expect(await view.isEnabled('checkout', { userId: 'grace' })).toBe(false);
@@ -209,7 +209,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
   });
 
   it('evaluates with the parents, the segments and the time of that moment', async () => {
-    const { id } = await flags.createSegment({
+    const { id } = await flags.segments.create({
       name: 'early',
       constraints: [{ contextName: 'userId', operator: 'IN', values: ['ada'] }],
     });
@@ -230,13 +230,13 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     const at = tick();
     const child = await flags.getFlag(CHECKOUT);
     const parent = await flags.getFlag({ ...DEFAULT, flag: 'parent' });
-    await flags.updateSegment({ segment: id }, { constraints: [] });
+    await flags.segments.update({ segment: id }, { constraints: [] });
     await flags.disable({ ...PRODUCTION, flag: 'parent' });
     await flags.removeDependency(CHECKOUT, { flag: 'parent' });
     await flags.archiveFlag(CHECKOUT);
     await flags.deleteFlag(CHECKOUT);
     time += 100_000;
-    const view = flags.asOf(at.toISOString());
+    const view = flags.history.asOf(at.toISOString());
     expect(await view.isEnabled('checkout', { userId: 'ada' })).toBe(true);
     expect(await view.isEnabled('checkout', { userId: 'grace' })).toBe(false);
     expect(await view.getFlag(CHECKOUT)).toEqual(child);
@@ -247,7 +247,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
   it('omits flags that were created later, were archived, or belong to another project', async () => {
     await createSwitchedOn(flags, { flag: 'archived' });
     await flags.archiveFlag({ ...DEFAULT, flag: 'archived' });
-    const view = flags.asOf(tick());
+    const view = flags.history.asOf(tick());
     await createSwitchedOn(flags, { flag: 'checkout' });
     await expect(view.getFlag(CHECKOUT)).rejects.toMatchObject({ code: 'flag_not_found' });
     await expect(view.getFlag({ project: 'none', flag: 'archived' })).rejects.toMatchObject({
@@ -261,20 +261,20 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
 
   it('returns the state after the event at a position', async () => {
     await createSwitchedOn(flags, { flag: 'checkout' });
-    const { items: events } = await flags.listEvents({ flag: 'checkout' });
+    const { items: events } = await flags.events.list({ flag: 'checkout' });
     const answers = await Promise.all(
-      events.map(async ({ position }) => (await flags.asOf({ position }).isEnabled('checkout')) === true),
+      events.map(async ({ position }) => (await flags.history.asOf({ position }).isEnabled('checkout')) === true),
     );
     expect(answers).toEqual([true, false, false]);
   });
 
   it('refuses an invalid time, a time before the log, and unknown projects or flags', async () => {
     for (const time of ['yesterday', '', new Date(Number.NaN), 7, null, undefined, {}, { position: 7 }]) {
-      expect(() => flags.asOf(time as never)).toThrow(expect.objectContaining(INVALID));
+      expect(() => flags.history.asOf(time as never)).toThrow(expect.objectContaining(INVALID));
     }
-    await expect(flags.asOf('2000-01-01T00:00:00Z').getFlag(CHECKOUT)).rejects.toMatchObject(INVALID);
-    await expect(flags.asOf({ position: 'x' }).isEnabled('a')).rejects.toMatchObject(INVALID);
-    const view = flags.asOf(new Date(time));
+    await expect(flags.history.asOf('2000-01-01T00:00:00Z').getFlag(CHECKOUT)).rejects.toMatchObject(INVALID);
+    await expect(flags.history.asOf({ position: 'x' }).isEnabled('a')).rejects.toMatchObject(INVALID);
+    const view = flags.history.asOf(new Date(time));
     await expect(view.isEnabled('a', {}, { environment: 'nowhere' })).rejects.toMatchObject({
       code: 'environment_not_found',
     });
@@ -290,7 +290,7 @@ describe('asOf of a flag with many events', () => {
     const directory = temporaryDirectory();
     let time = Date.UTC(2026, 0, 1);
     const storage = sqliteStorage(`${directory.path}/flags.db`);
-    const flags = await createFlags({ ...SILENT, storage, now: () => new Date(time) });
+    const flags = await openFlags({ ...SILENT, storage, now: () => new Date(time) });
     await createSwitchedOn(flags, { flag: 'checkout' });
     for (let round = 1; round <= EVENTS; round++) {
       time += 1_000;
@@ -299,7 +299,7 @@ describe('asOf of a flag with many events', () => {
     const durations: number[] = [];
     for (let round = 1; round <= EVENTS; round += Math.floor(EVENTS / 50)) {
       const start = processorTime();
-      const view = flags.asOf(new Date(Date.UTC(2026, 0, 1) + round * 1_000 + 500));
+      const view = flags.history.asOf(new Date(Date.UTC(2026, 0, 1) + round * 1_000 + 500));
       const { description } = await view.getFlag(CHECKOUT);
       durations.push(processorTime() - start);
       expect(description).toBe(`round ${round}`);
@@ -314,7 +314,7 @@ describe('asOf of a flag with many events', () => {
 
 describe('asOf and undo of a flag near 1 MiB', () => {
   it('yield to other work', async () => {
-    const flags = await createFlags<string>({ ...SILENT, storage: memoryStorage() });
+    const flags = await openFlags<string>({ ...SILENT, storage: memoryStorage() });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     const parameters = { a: 'x'.repeat(450_000), b: 'y'.repeat(450_000) };
     await flags.addStrategy(PRODUCTION, { name: 'default', parameters });
@@ -326,8 +326,8 @@ describe('asOf and undo of a flag near 1 MiB', () => {
       ids.push(`${id}`);
     }
     const now = new Date(Date.now() + 1_000);
-    expect(await hasShortTurns(60, () => flags.asOf(now).isEnabled('checkout', { userId: '7' }))).toBe(true);
-    expect(await hasShortTurns(60, () => flags.undoChangeSet({ changeSet: ids.pop() ?? '' }))).toBe(true);
+    expect(await hasShortTurns(60, () => flags.history.asOf(now).isEnabled('checkout', { userId: '7' }))).toBe(true);
+    expect(await hasShortTurns(60, () => flags.history.undo({ changeSet: ids.pop() ?? '' }))).toBe(true);
     await flags.close();
   });
 });
@@ -365,7 +365,7 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
     };
     pages = [];
     written = [];
-    flags = await createFlags({ ...SILENT, storage: observed });
+    flags = await openFlags({ ...SILENT, storage: observed });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
   }
 
@@ -383,9 +383,9 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
 
   /** Resolves to the flag's description at the end of the log, and the number of events that this has read. */
   async function readNow(): Promise<{ readonly description: unknown; readonly events: number }> {
-    const [newest] = (await flags.listEvents({ limit: 1 })).items;
+    const [newest] = (await flags.events.list({ limit: 1 })).items;
     pages = [];
-    const { description } = await flags.asOf({ position: newest?.position ?? '' }).getFlag(CHECKOUT);
+    const { description } = await flags.history.asOf({ position: newest?.position ?? '' }).getFlag(CHECKOUT);
     return { description, events: pages.flat().filter(({ subject }) => subject.id === 'checkout').length };
   }
 
@@ -439,10 +439,10 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
           return { op: 'updateFlag', ref: CHECKOUT, input: { labels: [`${round}-${at}`] } };
         }),
       ]);
-      positions.push((await flags.listEvents({ limit: 1 })).items[0]?.position ?? '');
+      positions.push((await flags.events.list({ limit: 1 })).items[0]?.position ?? '');
     }
     for (const [round, position] of positions.entries()) {
-      expect((await flags.asOf({ position }).getFlag(CHECKOUT)).description).toBe(`${round}`);
+      expect((await flags.history.asOf({ position }).getFlag(CHECKOUT)).description).toBe(`${round}`);
     }
   });
 });

@@ -22,7 +22,7 @@ export async function contentOf(flags: Flags) {
       };
     }),
   );
-  const segments = (await flags.listSegments()).items.map(({ revision, ...segment }) => segment);
+  const segments = (await flags.segments.list()).items.map(({ revision, ...segment }) => segment);
   return { shown, segments, evaluated: flags.configuration().flags };
 }
 

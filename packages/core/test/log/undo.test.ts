@@ -1,4 +1,4 @@
-import { type Change, createFlags, type Flags, type FlagsStorage, memoryStorage } from '../../src/index.js';
+import { type Change, type Flags, type FlagsStorage, memoryStorage, openFlags } from '../../src/index.js';
 import { KINDS } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { SILENT } from '../replica/silent.js';
@@ -17,8 +17,8 @@ async function furnish(flags: Flags) {
   await flags.createProject({ id: 'shop', name: 'Shop', description: 'Sells' });
   await flags.addMember(SHOP, { userId: 1, roleId: 4 });
   await flags.addMember(SHOP, { userId: 2, roleId: 5 });
-  const { id: segment } = await flags.createSegment({ name: 'early', constraints: [VALUES] });
-  const { id: free } = await flags.createSegment({ name: 'free', constraints: [], project: 'shop' });
+  const { id: segment } = await flags.segments.create({ name: 'early', constraints: [VALUES] });
+  const { id: free } = await flags.segments.create({ name: 'free', constraints: [], project: 'shop' });
   const strategies = await createSwitchedOn(flags, {
     flag: 'checkout',
     strategies: [onlyFor('ada'), { name: 'default', segments: [segment], constraints: [VALUES] }, onlyFor('bob')],
@@ -36,7 +36,7 @@ async function furnish(flags: Flags) {
   await flags.enable(at(OLD));
   await flags.archiveFlag(OLD);
   await flags.createProject({ id: 'empty', name: 'Empty' });
-  await flags.createSegment({ name: 'of empty', constraints: [VALUES], project: 'empty' });
+  await flags.segments.create({ name: 'of empty', constraints: [VALUES], project: 'empty' });
   const lost = { project: 'empty', flag: 'lost' };
   await flags.createFlag({ project: 'empty' }, { name: 'lost', description: 'kept' });
   await flags.addStrategy(at(lost), { name: 'default', segments: [segment] });
@@ -117,7 +117,7 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
 
   beforeEach(async () => {
     opened = await open();
-    flags = await createFlags({ ...SILENT, storage: opened.storage });
+    flags = await openFlags({ ...SILENT, storage: opened.storage });
     world = await furnish(flags);
   });
   afterEach(async () => {
@@ -130,11 +130,11 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
     const { id } = await flags.apply([changesOf(world)].flat());
     const after = await contentOf(flags);
     expect(after).not.toEqual(before);
-    const undone = await flags.undoChangeSet({ changeSet: `${id}` }, { actor: 'grace', reason: 'by mistake' });
+    const undone = await flags.history.undo({ changeSet: `${id}` }, { actor: 'grace', reason: 'by mistake' });
     expect(undone).toMatchObject({ actor: 'grace', reason: 'by mistake' });
     expect(undone.events.every(({ changeSet }) => changeSet === undone.id)).toBe(true);
     expect(await contentOf(flags)).toEqual(before);
-    await flags.undoChangeSet({ changeSet: `${undone.id}` });
+    await flags.history.undo({ changeSet: `${undone.id}` });
     expect(await contentOf(flags)).toEqual(after);
   });
 
@@ -153,9 +153,9 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
       { op: 'deleteFlag', ref: { ...DEFAULT, flag: 'passing' } },
     ]);
     const after = await contentOf(flags);
-    const undone = await flags.undoChangeSet({ changeSet: `${id}` });
+    const undone = await flags.history.undo({ changeSet: `${id}` });
     expect(await contentOf(flags)).toEqual(before);
-    await flags.undoChangeSet({ changeSet: `${undone.id}` });
+    await flags.history.undo({ changeSet: `${undone.id}` });
     expect(await contentOf(flags)).toEqual(after);
   });
 
@@ -172,7 +172,7 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
     await flags.updateFlag(CHECKOUT, { owner: 'grace', stale: false });
     await flags.addMember(SHOP, { userId: 9, roleId: 5 });
     await flags.addStrategy(at(CHECKOUT, 'development'), onlyFor('dev'));
-    await flags.undoChangeSet({ changeSet: `${id}` });
+    await flags.history.undo({ changeSet: `${id}` });
     const { description, impressionData, owner, stale, variants, environments } = await flags.getFlag(CHECKOUT);
     expect({ description, impressionData, owner, stale }).toEqual({
       description: 'Pays',
@@ -200,21 +200,21 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
       { op: 'createFlag', ref: SHOP, input: { name: 'first' } },
       { op: 'addDependency', ref: BANNER, input: { flag: 'first' } },
     ]);
-    const undone = await flags.undoChangeSet({ changeSet: `${id}` });
+    const undone = await flags.history.undo({ changeSet: `${id}` });
     expect(undone.events.map(({ type }) => type).sort()).toEqual([
       'dependency-removed',
       'flag-deleted',
       'strategy-removed',
     ]);
     expect(await contentOf(flags)).toEqual(before);
-    await expect(flags.undoChangeSet({ changeSet: `${id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
+    await expect(flags.history.undo({ changeSet: `${id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
   });
 
   it('keeps an environment that a later set has configured', async () => {
     const { id } = await flags.apply(of('addStrategy'));
     const added = await flags.addStrategy(at(BANNER), onlyFor('late'));
     await flags.addStrategy(at(BANNER, 'development'), onlyFor('dev'));
-    await flags.undoChangeSet({ changeSet: `${id}` });
+    await flags.history.undo({ changeSet: `${id}` });
     const banner = await opened.storage.get({ kind: 'flag', id: 'banner' });
     expect(banner?.body).toMatchObject({
       environments: [{ name: 'production', strategies: [added] }, { name: 'development' }],
@@ -230,16 +230,16 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
     await flags.updateFlag(CHECKOUT, { owner: 'unrelated' });
     const again = await flags.apply([{ op: 'updateProject', ref: SHOP, input: { name: 'Again' } }], { actor: 'eve' });
     const content = await contentOf(flags);
-    const error = await flags.undoChangeSet({ changeSet: `${id}` }).catch((refusal: unknown) => refusal);
+    const error = await flags.history.undo({ changeSet: `${id}` }).catch((refusal: unknown) => refusal);
     expect(error).toMatchObject({ code: 'undo_conflict' });
     expect((error as { details: unknown }).details).toEqual([
       { path: '/project/shop/name', message: expect.stringContaining(`${again.id} of eve at ${again.at}`) },
       { path: '/flag/checkout/description', message: expect.stringContaining(`${later.id}`) },
     ]);
     expect(await contentOf(flags)).toEqual(content);
-    await flags.undoChangeSet({ changeSet: `${again.id}` });
-    await flags.undoChangeSet({ changeSet: `${later.id}` });
-    await flags.undoChangeSet({ changeSet: `${id}` });
+    await flags.history.undo({ changeSet: `${again.id}` });
+    await flags.history.undo({ changeSet: `${later.id}` });
+    await flags.history.undo({ changeSet: `${id}` });
     expect((await flags.getFlag(CHECKOUT)).description).toBe('Pays');
   });
 
@@ -294,7 +294,7 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
     const { id } = await flags.apply(changesOf(world));
     await flags.apply(later);
     const content = await contentOf(flags);
-    await expect(flags.undoChangeSet({ changeSet: `${id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
+    await expect(flags.history.undo({ changeSet: `${id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
     expect(await contentOf(flags)).toEqual(content);
   });
 
@@ -326,31 +326,31 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
   ])('refuses to remove %s', async (_, changes, later, code) => {
     const { id } = await flags.apply(changes);
     await flags.apply(later);
-    await expect(flags.undoChangeSet({ changeSet: `${id}` })).rejects.toMatchObject({ code });
+    await expect(flags.history.undo({ changeSet: `${id}` })).rejects.toMatchObject({ code });
     await flags.apply([{ op: 'createFlag', ref: DEFAULT, input: { name: 'goes-on' } }]);
   });
 
   it('undoes single operations, and those of releases without change sets, but no changes of tokens', async () => {
     await flags.disable(PRODUCTION);
-    const [entry] = (await flags.listHistory(CHECKOUT, { limit: 1 })).items;
-    await flags.undoChangeSet({ changeSet: `${entry?.id}` });
+    const [entry] = (await flags.history.list(CHECKOUT, { limit: 1 })).items;
+    await flags.history.undo({ changeSet: `${entry?.id}` });
     expect(flags.isEnabled('checkout', { userId: 'ada' })).toBe(true);
-    await flags.createToken({ name: 'x', kind: 'admin' });
-    const [token] = (await flags.listHistory({}, { limit: 1 })).items;
-    await expect(flags.undoChangeSet({ changeSet: `${token?.id}` })).rejects.toMatchObject({
+    await flags.tokens.create({ name: 'x', kind: 'admin' });
+    const [token] = (await flags.history.list({}, { limit: 1 })).items;
+    await expect(flags.history.undo({ changeSet: `${token?.id}` })).rejects.toMatchObject({
       code: 'undo_conflict',
       message: expect.stringContaining('API tokens'),
     });
-    await expect(flags.undoChangeSet({ changeSet: 'unknown' })).rejects.toMatchObject({ code: 'change_set_not_found' });
-    await expect(flags.undoChangeSet({ changeSet: `${entry?.id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
-    await expect(flags.undoChangeSet({ changeSet: `${entry?.id}` }, { reason: 7 as never })).rejects.toMatchObject({
+    await expect(flags.history.undo({ changeSet: 'unknown' })).rejects.toMatchObject({ code: 'change_set_not_found' });
+    await expect(flags.history.undo({ changeSet: `${entry?.id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
+    await expect(flags.history.undo({ changeSet: `${entry?.id}` }, { reason: 7 as never })).rejects.toMatchObject({
       code: 'invalid_input',
     });
   });
 });
 
 it('names the later sets of an environment whose name a JSON Pointer has to escape', async () => {
-  const flags = await createFlags({ ...SILENT, storage: memoryStorage(), environments: [{ name: 'eu~1' }] });
+  const flags = await openFlags({ ...SILENT, storage: memoryStorage(), environments: [{ name: 'eu~1' }] });
   const environment = { ...CHECKOUT, environment: 'eu~1' };
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   const { id: strategy } = await flags.addStrategy(environment, { name: 'default' });
@@ -360,7 +360,7 @@ it('names the later sets of an environment whose name a JSON Pointer has to esca
   ]);
   await flags.disable(environment);
   await flags.updateStrategy({ ...environment, strategy }, { title: 'second' });
-  await expect(flags.undoChangeSet({ changeSet: `${set.id}` })).rejects.toMatchObject({
+  await expect(flags.history.undo({ changeSet: `${set.id}` })).rejects.toMatchObject({
     code: 'undo_conflict',
     details: [
       { path: `/flag/checkout/environments/eu~01/strategies/${strategy}` },

@@ -7,7 +7,7 @@ import {
   resolveVariant,
   type StrategyDefinition,
 } from '@flags/core/integration';
-import { createFlags, type Flags, memoryStorage, type Payload } from '../../src/index.js';
+import { type Flags, memoryStorage, openFlags, type Payload } from '../../src/index.js';
 import { reasonFor, reasonForOff } from '../../src/openfeature/reason.js';
 import { toEvaluationContext } from '../../src/openfeature/values.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
@@ -32,7 +32,7 @@ describe('a resolution', () => {
   let flags: Flags;
 
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: 'ada' } });
     await flags.enable(PRODUCTION);
@@ -50,7 +50,7 @@ describe('a resolution', () => {
 
   it('is counted, alone and as part of all flags', async () => {
     const usage = memoryUsage();
-    const counting = await createFlags({ storage: { ...memoryStorage(), usage } });
+    const counting = await openFlags({ storage: { ...memoryStorage(), usage } });
     for (const name of ['checkout', 'hidden']) await counting.createFlag({ project: 'default' }, { name });
     resolveSwitch(counting, 'checkout', ADA);
     resolveVariant(counting, 'checkout', ADA);
@@ -59,8 +59,8 @@ describe('a resolution', () => {
       for await (const page of resolve({ names: ['checkout'], isCounted })) expect(page).toHaveLength(1);
     }
     await counting.close();
-    const later = await createFlags({ storage: { ...memoryStorage(), usage } });
-    expect([...(await later.countEvaluations()).lastHour]).toEqual([['checkout', { yes: 0, no: 3 }]]);
+    const later = await openFlags({ storage: { ...memoryStorage(), usage } });
+    expect([...(await later.usage.count()).lastHour]).toEqual([['checkout', { yes: 0, no: 3 }]]);
     await later.close();
   });
 
@@ -108,10 +108,10 @@ describe('the version of a flag', () => {
 
   /** A child with a segment, its parent with the other segment, and a flag that has nothing to do with them. */
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
     const ids = [];
     for (const name of ['of-child', 'of-parent']) {
-      ids.push((await flags.createSegment({ name, constraints: [IN_GERMANY] })).id);
+      ids.push((await flags.segments.create({ name, constraints: [IN_GERMANY] })).id);
     }
     segment = ids[0] ?? 0;
     for (const name of ['child', 'parent', 'unrelated']) await flags.createFlag(DEFAULT, { name });
@@ -131,22 +131,22 @@ describe('the version of a flag', () => {
     ['its description, which clients receive', () => flags.updateFlag(refOf('child'), { description: 'new' })],
     [
       'the constraints of its segment',
-      () => flags.updateSegment({ segment }, { constraints: [{ ...IN_GERMANY, values: ['AT'] }] }),
+      () => flags.segments.update({ segment }, { constraints: [{ ...IN_GERMANY, values: ['AT'] }] }),
     ],
     ['its parent', () => flags.enable(refOf('parent'))],
     [
       'the constraints of a segment of its parent',
-      () => flags.updateSegment({ segment: segment + 1 }, { constraints: [] }),
+      () => flags.segments.update({ segment: segment + 1 }, { constraints: [] }),
     ],
     ['the parents that it has', () => flags.removeDependency(refOf('child'), { flag: 'parent' })],
   ])('moves with a change of %s, and returns with it', async (_, change) => {
     const before = childVersion();
-    const { changeSet } = (await flags.listEvents({ limit: 1 })).items[0] ?? {};
+    const { changeSet } = (await flags.events.list({ limit: 1 })).items[0] ?? {};
     await change();
     expect(childVersion()).not.toBe(before);
-    const changed = (await flags.listEvents({ limit: 1 })).items[0];
+    const changed = (await flags.events.list({ limit: 1 })).items[0];
     expect(changed?.changeSet).not.toBe(changeSet);
-    await flags.undoChangeSet({ changeSet: changed?.changeSet ?? '' });
+    await flags.history.undo({ changeSet: changed?.changeSet ?? '' });
     expect(childVersion()).toBe(before);
   });
 
@@ -160,7 +160,7 @@ describe('the version of a flag', () => {
       'the owner and the labels, which clients do not receive',
       () => flags.updateFlag(refOf('child'), { owner: 'ada', labels: ['x'] }),
     ],
-    ['the name of its segment', () => flags.updateSegment({ segment }, { name: 'renamed' })],
+    ['the name of its segment', () => flags.segments.update({ segment }, { name: 'renamed' })],
   ])('stays with a change of %s', async (_, change) => {
     const before = childVersion();
     await change();
@@ -171,7 +171,7 @@ describe('the version of a flag', () => {
     const payload = { type: 'json', value: '{"a":1}' } as const;
     const parameters = { rollout: 50, groupId: 'g', stickiness: 'default' };
     const storage = { ...memoryStorage(), close: () => undefined };
-    const nodes = [await createFlags({ storage }), await createFlags({ storage })] as const;
+    const nodes = [await openFlags({ storage }), await openFlags({ storage })] as const;
     await nodes[0].createFlag(DEFAULT, { name: 'child' });
     await nodes[0].setVariants(refOf('child'), [{ name: 'blue', payload }]);
     await nodes[0].addStrategy(refOf('child'), { name: 'flexibleRollout', parameters });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { copyJson, freezeJson } from '../../src/base/json.js';
-import { createFlags } from '../../src/create-flags.js';
 import { FlagDocuments } from '../../src/features/environments/flag-documents.js';
 import { REGISTRY } from '../../src/features.js';
 import type { Flags } from '../../src/index.js';
+import { openFlags } from '../../src/open-flags.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
@@ -16,7 +16,7 @@ const OTHER = { ...DEFAULT, flag: 'other' } as const;
 /** Two flags, and a segment that the first one uses. */
 async function configured(start: Start): Promise<Flags> {
   const flags = await start(SILENT);
-  const { id } = await flags.createSegment({ name: 'beta', constraints: USERS });
+  const { id } = await flags.segments.create({ name: 'beta', constraints: USERS });
   await createSwitchedOn(flags, { flag: 'other', strategies: [{ name: 'default', segments: [id] }] });
   await createSwitchedOn(flags, { flag: 'checkout' });
   return flags;
@@ -82,8 +82,8 @@ onEveryStorage((start) => {
       ['variants are set', (flags) => flags.setVariants(CHECKOUT, [{ name: 'blue' }])],
       ['a dependency is added', (flags) => flags.addDependency(CHECKOUT, { flag: 'other' })],
       ['a flag is archived', (flags) => flags.archiveFlag(CHECKOUT)],
-      ['a segment is created', (flags) => flags.createSegment({ name: 'second', constraints: [] })],
-      ['a segment is changed', (flags) => flags.updateSegment({ segment: 1 }, { constraints: [] })],
+      ['a segment is created', (flags) => flags.segments.create({ name: 'second', constraints: [] })],
+      ['a segment is changed', (flags) => flags.segments.update({ segment: 1 }, { constraints: [] })],
     ])('changes its stamp when %s', async (_what, change) => {
       const flags = await configured(start);
       flags.configuration({ environment: 'development' });
@@ -134,7 +134,7 @@ describe('configuration changes', () => {
 
   describe('a listener for changes of the configuration', () => {
     it('is called when the change is visible, and not for changes without an effect on evaluation', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       const seen: unknown[] = [];
       flags.onConfigurationChange((change) => {
         seen.push([change, flags.configuration().flags.map(({ name }) => name)]);
@@ -142,7 +142,7 @@ describe('configuration changes', () => {
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.disable(PRODUCTION);
-      const { id } = await flags.createSegment({ name: 'beta', constraints: [] });
+      const { id } = await flags.segments.create({ name: 'beta', constraints: [] });
       await flags.archiveFlag(PRODUCTION);
       await flags.deleteFlag({ flag: 'checkout' });
       const environment = 'production';
@@ -155,7 +155,7 @@ describe('configuration changes', () => {
     });
 
     it('is called for each affected environment', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       flags.configuration({ environment: 'development' });
       const seen: string[] = [];
@@ -169,8 +169,8 @@ describe('configuration changes', () => {
 
     it('is called for changes of another process', async () => {
       const storage = memoryStorage();
-      const flags = await createFlags({ storage, pollInterval: 0 });
-      const other = await createFlags({ storage, pollInterval: 0 });
+      const flags = await openFlags({ storage, pollInterval: 0 });
+      const other = await openFlags({ storage, pollInterval: 0 });
       let calls = 0;
       flags.onConfigurationChange(() => {
         calls += 1;
@@ -184,7 +184,7 @@ describe('configuration changes', () => {
 
     it('is not called after its end, and a throwing listener does not affect others', async () => {
       const errors: unknown[] = [];
-      const flags = await createFlags({ storage: memoryStorage(), onError: (error) => errors.push(error) });
+      const flags = await openFlags({ storage: memoryStorage(), onError: (error) => errors.push(error) });
       let calls = 0;
       flags.onConfigurationChange(() => {
         throw new Error('broken');
@@ -203,7 +203,7 @@ describe('configuration changes', () => {
 
   describe('closing', () => {
     it('is announced once, as soon as it starts, to every actor', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       let calls = 0;
       flags.as('ada').closing.addEventListener('abort', () => {
         calls += 1;

@@ -3,11 +3,11 @@ import { extent } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import {
   type CustomStrategy,
-  createFlags,
   type EvaluationContext,
   type EvaluationProblem,
   type Flags,
   memoryStorage,
+  openFlags,
 } from '../../src/index.js';
 import { inputSchemas } from '../../src/integration.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -174,12 +174,12 @@ onEveryStorage((start) => {
 
     it('does not show concurrent changes', async () => {
       const flags = await threeFlags(start);
-      const { id } = await flags.createSegment({ name: 'all', constraints: [] });
+      const { id } = await flags.segments.create({ name: 'all', constraints: [] });
       await createSwitchedOn(flags, { flag: 'segmented', strategies: [{ name: 'default', segments: [id] }] });
       const pinned = flags.forContext({ userId: 'ada' });
       const before = pinned.evaluateAll();
       const nobody = [{ contextName: 'userId', operator: 'IN' as const, values: ['nobody'] }];
-      await flags.updateSegment({ segment: id }, { constraints: nobody });
+      await flags.segments.update({ segment: id }, { constraints: nobody });
       await flags.disable(PRODUCTION);
       await flags.setVariants(CHECKOUT, []);
       await flags.archiveFlag({ ...DEFAULT, flag: 'zebra' });
@@ -218,8 +218,8 @@ onEveryStorage((start) => {
       const pinned = flags.forContext({ userId: 'ada' });
       pinned.evaluateAll();
       pinned.isEnabled('asked');
-      await until(async () => (await flags.countEvaluations()).lastHour.size > 0);
-      const { lastHour } = await flags.countEvaluations();
+      await until(async () => (await flags.usage.count()).lastHour.size > 0);
+      const { lastHour } = await flags.usage.count();
       expect(Object.fromEntries(lastHour)).toEqual({ asked: { yes: 1, no: 0 } });
       expect(impressions).toEqual(['asked']);
     });
@@ -231,9 +231,9 @@ describe('the results of a caller', () => {
 
   /** A flag with every part that evaluation reads. */
   async function lived(): Promise<Flags<string>> {
-    const flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
+    const flags = await openFlags<string>({ storage: memoryStorage(), ...SILENT });
     const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
-    const { id } = await flags.createSegment({ name: 'beta', constraints });
+    const { id } = await flags.segments.create({ name: 'beta', constraints });
     for (const name of ['checkout', 'parent']) await flags.createFlag(DEFAULT, { name, impressionData: true });
     const variants = [{ name: 'own', weightType: 'variable', weight: 1000, stickiness: 'default' }] as const;
     const strategy = { name: 'flexibleRollout', parameters: { rollout: 100 }, segments: [id], constraints, variants };
@@ -342,7 +342,7 @@ describe('ten thousand flags', () => {
   let flags: Flags<string>;
 
   beforeAll(async () => {
-    flags = await createFlags<string>({ ...SILENT, storage: await filledStorage() });
+    flags = await openFlags<string>({ ...SILENT, storage: await filledStorage() });
   });
 
   afterAll(() => flags.close());
@@ -395,9 +395,9 @@ describe('an explanation', () => {
   type Instance = typeof someInstance extends fc.Arbitrary<infer Value> ? Value : never;
 
   async function openWith({ segment, parent, child, dependency }: Instance): Promise<Flags<string>> {
-    const flags = await createFlags<string>({ ...SILENT, storage: memoryStorage() });
-    await flags.createSegment({ name: 'first', constraints: segment });
-    await flags.createSegment({ name: 'second', constraints: [] });
+    const flags = await openFlags<string>({ ...SILENT, storage: memoryStorage() });
+    await flags.segments.create({ name: 'first', constraints: segment });
+    await flags.segments.create({ name: 'second', constraints: [] });
     for (const [flag, { strategies, variants, enabled }] of Object.entries({ parent, child })) {
       await createSwitchedOn(flags, { flag, strategies });
       await flags.setVariants({ ...DEFAULT, flag }, variants);

@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '../../src/index.js';
+import { type Flags, type FlagsOptions, memoryStorage, openFlags } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
@@ -37,8 +37,8 @@ describe('following the feed', () => {
 
   it('ends at the same state in whatever order, and however often, events arrive', async () => {
     const shared = memoryStorage();
-    const writer = await createFlags({ ...SILENT, storage: shared });
-    const reader = await createFlags({ ...SILENT, storage: disorderly(shared) });
+    const writer = await openFlags({ ...SILENT, storage: shared });
+    const reader = await openFlags({ ...SILENT, storage: disorderly(shared) });
     await createSwitchedOn(writer, { flag: 'checkout' });
     await createSwitchedOn(writer, { flag: 'second' });
     await writer.archiveFlag(CHECKOUT);
@@ -54,8 +54,8 @@ describe('following the feed', () => {
   it('reads a document once, however many pages of events name it', async () => {
     const shared = memoryStorage();
     const { storage: observed, read } = observing(shared);
-    const writer = await createFlags({ ...SILENT, storage: shared });
-    const reader = await createFlags({ ...SILENT, storage: observed });
+    const writer = await openFlags({ ...SILENT, storage: shared });
+    const reader = await openFlags({ ...SILENT, storage: observed });
     await createSwitchedOn(writer, { flag: 'checkout' });
     for (let change = 0; change < 1_200; change++) await writer.updateFlag(CHECKOUT, { description: `${change}` });
     read.length = 0;
@@ -68,8 +68,8 @@ describe('following the feed', () => {
   it('reads a document once, however many events name it', async () => {
     const shared = memoryStorage();
     const { storage: observed, read } = observing(shared);
-    const writer = await createFlags({ ...SILENT, storage: shared });
-    const reader = await createFlags({ ...SILENT, storage: observed });
+    const writer = await openFlags({ ...SILENT, storage: shared });
+    const reader = await openFlags({ ...SILENT, storage: observed });
     await createSwitchedOn(writer, { flag: 'checkout' });
     for (const flag of ['blue', 'green']) await writer.setVariants(CHECKOUT, [{ name: flag }]);
     read.length = 0;
@@ -82,7 +82,7 @@ describe('following the feed', () => {
   it('does not read changes of this process', async () => {
     const shared = memoryStorage();
     const { storage: observed, read } = observing(shared);
-    const flags = await createFlags({ ...SILENT, storage: observed });
+    const flags = await openFlags({ ...SILENT, storage: observed });
     await createSwitchedOn(flags, { flag: 'checkout' });
     read.length = 0;
     await flags.refresh();
@@ -159,12 +159,12 @@ describe('another instance on the same file', () => {
 
   it('sees segments and dependencies change', async () => {
     const { writer, reader } = await writerAndReader();
-    const { id } = await writer.createSegment({ name: 'beta', constraints: [] });
+    const { id } = await writer.segments.create({ name: 'beta', constraints: [] });
     await createSwitchedOn(writer, { flag: 'payments', strategies: [{ name: 'default', segments: [id] }] });
     await writer.addDependency(CHECKOUT, { flag: 'payments' });
     await reader.refresh();
     expect(reader.isEnabled('checkout')).toBe(true);
-    await writer.updateSegment({ segment: id }, { constraints: NOBODY });
+    await writer.segments.update({ segment: id }, { constraints: NOBODY });
     await reader.refresh();
     expect(reader.isEnabled('checkout')).toBe(false);
   });
@@ -209,10 +209,10 @@ describe('an instance whose polls have failed for a long time', () => {
   beforeEach(async () => {
     const shared = memoryStorage();
     storage = faultyStorage(shared);
-    writer = await createFlags({ ...SILENT, storage: shared });
+    writer = await openFlags({ ...SILENT, storage: shared });
     await createSwitchedOn(writer, { flag: 'checkout' });
     jest.useFakeTimers();
-    reader = await createFlags({ ...SILENT, storage, pollInterval: INTERVAL, onError: () => undefined });
+    reader = await openFlags({ ...SILENT, storage, pollInterval: INTERVAL, onError: () => undefined });
     reader.subscribe((event) => void heard.push(event.type));
     storage.inject({ error: FAILURE });
     await jest.advanceTimersByTimeAsync(120 * INTERVAL);
@@ -234,7 +234,7 @@ describe('an instance whose polls have failed for a long time', () => {
 
   it('does not read after it is closed, although a call has just succeeded', async () => {
     const told: unknown[] = [];
-    const other = await createFlags({
+    const other = await openFlags({
       ...SILENT,
       storage,
       pollInterval: INTERVAL,
@@ -282,8 +282,8 @@ describe('a storage that notifies of changes', () => {
   it('updates evaluation and subscriptions at once, without polling', async () => {
     const shared = memoryStorage();
     const { storage, tell } = watched(shared);
-    const writer = await createFlags({ ...SILENT, storage: shared, pollInterval: 0 });
-    const reader = await createFlags({ ...SILENT, storage, pollInterval: 0 });
+    const writer = await openFlags({ ...SILENT, storage: shared, pollInterval: 0 });
+    const reader = await openFlags({ ...SILENT, storage, pollInterval: 0 });
     const heard: string[] = [];
     reader.subscribe((event) => void heard.push(event.type));
     await createSwitchedOn(writer, { flag: 'checkout' });
@@ -295,7 +295,7 @@ describe('a storage that notifies of changes', () => {
 
   it('is no longer watched after the flags are closed', async () => {
     const { storage, watchers } = watched(memoryStorage());
-    const flags = await createFlags({ ...SILENT, storage });
+    const flags = await openFlags({ ...SILENT, storage });
     expect(watchers.size).toBe(1);
     await flags.close();
     expect(watchers.size).toBe(0);
@@ -315,7 +315,7 @@ describe('the timers of an instance', () => {
 
   it('end when it is closed', async () => {
     jest.useFakeTimers();
-    const flags = await createFlags({ storage: memoryStorage() });
+    const flags = await openFlags({ storage: memoryStorage() });
     expect(jest.getTimerCount()).toBe(3);
     await flags.close();
     expect(jest.getTimerCount()).toBe(0);
@@ -329,7 +329,7 @@ describe('the timers of an instance', () => {
         throw FAILURE;
       },
     };
-    await expect(createFlags({ storage: full })).rejects.toBe(FAILURE);
+    await expect(openFlags({ storage: full })).rejects.toBe(FAILURE);
     expect(jest.getTimerCount()).toBe(0);
   });
 });
@@ -345,7 +345,9 @@ describe('closing', () => {
     for (let call = 0; call < 7; call++) flags.isEnabled('checkout');
     await flags.close();
     const next = await open(SILENT);
-    expect((await next.listSeenFlags()).items).toEqual([{ application: 'shop', flags: ['checkout'], evaluations: 7 }]);
+    expect((await next.usage.listSeenFlags()).items).toEqual([
+      { application: 'shop', flags: ['checkout'], evaluations: 7 },
+    ]);
     expect((await next.getFlag(CHECKOUT)).lastSeenAt).not.toBeNull();
   });
 
@@ -385,7 +387,7 @@ describe('a storage that fails', () => {
   afterEach(() => Promise.all(running.splice(0).map((flags) => flags.close())));
 
   async function open(options: FlagsOptions): Promise<Flags> {
-    const flags = await createFlags({ ...SILENT, ...options });
+    const flags = await openFlags({ ...SILENT, ...options });
     running.push(flags);
     return flags;
   }
@@ -473,6 +475,6 @@ describe('a storage that fails', () => {
   it('rejects the opening with its own error if it fails at the start', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ error: FAILURE });
-    await expect(createFlags({ ...SILENT, storage })).rejects.toBe(FAILURE);
+    await expect(openFlags({ ...SILENT, storage })).rejects.toBe(FAILURE);
   });
 });

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, type FlagsOptions } from '../../src/index.js';
+import { type Flags, type FlagsOptions, openFlags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 
@@ -17,7 +17,7 @@ export function openOnOneFile(): (options?: Omit<FlagsOptions, 'storage'>) => Pr
   });
 
   return async (options = {}) => {
-    const flags = await createFlags({ ...options, storage: sqliteStorage(`${directory.path}/flags.db`) });
+    const flags = await openFlags({ ...options, storage: sqliteStorage(`${directory.path}/flags.db`) });
     running.push(flags);
     return flags;
   };

@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type Flags, type FlagsError, type Impression, memoryStorage } from '../../src/index.js';
+import { type Flags, type FlagsError, type Impression, memoryStorage, openFlags } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagCount, UsageStorage } from '../../src/storage/usage/port.js';
 import { startUsageRecorder, type UsageOptions } from '../../src/usage/usage-recorder.js';
@@ -14,7 +14,7 @@ import { createSwitchedOn, onlyFor } from './switched-on.js';
 const OFTEN = { ...SILENT, usage: { interval: 2 } };
 
 async function hourIn(flags: Flags) {
-  return Object.fromEntries((await flags.countEvaluations()).lastHour);
+  return Object.fromEntries((await flags.usage.count()).lastHour);
 }
 
 /** Waits until this many evaluations have been recorded. */
@@ -44,7 +44,7 @@ onEveryStorage((start) => {
       clock.advance(11 * HOUR);
       const time = clock.text();
       const codeOf = ({ code }: FlagsError) => code;
-      const find = () => flags.getApplication({ application: 'shop' }).then(() => undefined, codeOf);
+      const find = () => flags.applications.get({ application: 'shop' }).then(() => undefined, codeOf);
       // No reporter waits for the pruning. A report does not prune while an earlier batch still does.
       await until(async () => {
         await flags.reportMetrics({ application: 'other', start: time, stop: time, counts: {} });
@@ -52,7 +52,7 @@ onEveryStorage((start) => {
       });
       flags.isEnabled('checkout');
       await recorded(flags, 1);
-      expect((await flags.getApplication({ application: 'shop' })).strategies).toContain('userWithId');
+      expect((await flags.applications.get({ application: 'shop' })).strategies).toContain('userWithId');
     });
 
     it('counts every evaluation by its result, in the same metrics as client reports', async () => {
@@ -98,11 +98,11 @@ onEveryStorage((start) => {
       });
       flags.isEnabled('checkout');
       await recorded(flags, 1);
-      const application = await flags.getApplication({ application: 'shop' });
+      const application = await flags.applications.get({ application: 'shop' });
       expect(application.instances).toMatchObject([{ id: 'shop-1' }]);
       expect(application.seenFlags).toEqual(['checkout']);
       expect(application.strategies).toEqual(expect.arrayContaining(['default', 'flexibleRollout', 'weekend']));
-      expect((await flags.listSeenFlags()).items).toEqual([
+      expect((await flags.usage.listSeenFlags()).items).toEqual([
         { application: 'shop', flags: ['checkout'], evaluations: 1 },
       ]);
     });
@@ -111,7 +111,7 @@ onEveryStorage((start) => {
       const flags = await adasCheckout(start);
       flags.isEnabled('checkout');
       await recorded(flags, 1);
-      const { instances } = await flags.getApplication({ application: 'default' });
+      const { instances } = await flags.applications.get({ application: 'default' });
       expect(instances).toMatchObject([{ id: expect.stringMatching(new RegExp(`-${process.pid}$`)) }]);
     });
 
@@ -161,8 +161,10 @@ onEveryStorage((start) => {
       await flags.reportMetrics({ application: 'web', ...counted });
       clock.advance(3 * HOUR);
       flags.isEnabled('checkout');
-      await until(async () => (await flags.listSeenFlags()).items.every(({ application }) => application !== 'web'));
-      expect((await flags.listSeenFlags()).items.map(({ application }) => application)).toEqual(['early']);
+      await until(async () =>
+        (await flags.usage.listSeenFlags()).items.every(({ application }) => application !== 'web'),
+      );
+      expect((await flags.usage.listSeenFlags()).items.map(({ application }) => application)).toEqual(['early']);
     });
 
     it('does not increment the revision of the flag', async () => {
@@ -292,7 +294,7 @@ describe('recording usage', () => {
 describe('the counts of a flag', () => {
   async function countedAfter(change: 'archived' | 'deleted') {
     const usage = memoryUsage();
-    const flags = await createFlags({
+    const flags = await openFlags({
       storage: withUsage(memoryStorage(), usage),
       usage: { interval: 0 },
       pollInterval: 0,
@@ -321,7 +323,7 @@ describe('the counts of a flag', () => {
     const usage = faultyUsage(kept);
     const failing = usage.inject({ method: 'record' });
     const onError = () => undefined;
-    const flags = await createFlags({
+    const flags = await openFlags({
       storage: withUsage(memoryStorage(), usage),
       usage: { interval: 1 },
       pollInterval: 0,

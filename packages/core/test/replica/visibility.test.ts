@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import { createFlags, type Flags, isFlagsError, memoryStorage } from '../../src/index.js';
+import { type Flags, isFlagsError, memoryStorage, openFlags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
@@ -101,21 +101,21 @@ onEveryStorage((start) => {
     it('sees the content of a segment, for every flag that uses it', async () => {
       const { flags, ref } = await checkoutOn(start);
       const users = (...values: readonly string[]) => [{ contextName: 'userId', operator: 'IN' as const, values }];
-      const { id } = await flags.createSegment({ name: 'beta', constraints: users('ada') });
+      const { id } = await flags.segments.create({ name: 'beta', constraints: users('ada') });
       await flags.updateStrategy(ref, { name: 'default', segments: [id] });
       await createSwitchedOn(flags, { flag: 'second', strategies: [{ name: 'default', segments: [id] }] });
       expect(['checkout', 'second'].map((flag) => flags.isEnabled(flag, ADA))).toEqual([true, true]);
-      await flags.updateSegment({ segment: id }, { constraints: users('bob') });
+      await flags.segments.update({ segment: id }, { constraints: users('bob') });
       expect(['checkout', 'second'].map((flag) => flags.isEnabled(flag, ADA))).toEqual([false, false]);
-      await flags.updateSegment({ segment: id }, { constraints: [] });
+      await flags.segments.update({ segment: id }, { constraints: [] });
       expect(['checkout', 'second'].map((flag) => flags.isEnabled(flag, ADA))).toEqual([true, true]);
     });
 
     it('sees a segment created and deleted', async () => {
       const flags = await start(SILENT);
-      const { id } = await flags.createSegment({ name: 'beta', constraints: [] });
+      const { id } = await flags.segments.create({ name: 'beta', constraints: [] });
       expect(flags.configuration().segments).toEqual([{ id, name: 'beta', constraints: [] }]);
-      await flags.deleteSegment({ segment: id });
+      await flags.segments.delete({ segment: id });
       expect(flags.configuration().segments).toEqual([]);
     });
 
@@ -271,7 +271,7 @@ describe('environments', () => {
 
   describe('options of an evaluation', () => {
     it('may be null where no types prevent it', async () => {
-      const flags = await createFlags<string>({ ...SILENT, storage: memoryStorage() });
+      const flags = await openFlags<string>({ ...SILENT, storage: memoryStorage() });
       await createSwitchedOn(flags, { flag: 'checkout' });
       const nothing = null as never;
       expect([flags.isEnabled('checkout', nothing, nothing), flags.isEnabled('none', nothing, nothing)]).toEqual([
@@ -285,7 +285,7 @@ describe('environments', () => {
     });
 
     it.each(['none', '', 'toString', 7])('cannot set %p as the default environment', async (environment) => {
-      const opening = createFlags<string>({ storage: memoryStorage(), environment: environment as string });
+      const opening = openFlags<string>({ storage: memoryStorage(), environment: environment as string });
       const { code, details } = await refusalOf(opening);
       expect(code).toBe('invalid_input');
       expect(details).toEqual([expect.objectContaining({ path: '/environment' })]);
@@ -307,8 +307,8 @@ describe('another node', () => {
 
   it('never stops within a change set that is longer than a page of the feed', async () => {
     const shared: FlagsStorage = { ...memoryStorage(), close: async () => undefined };
-    const writer = await createFlags<string>({ ...SILENT, storage: shared });
-    const reader = await createFlags<string>({ ...SILENT, storage: shared });
+    const writer = await openFlags<string>({ ...SILENT, storage: shared });
+    const reader = await openFlags<string>({ ...SILENT, storage: shared });
     const names = Array.from({ length: 1_300 }, (_, index) => `flag-${index}`);
     const states = names.map((name) => ({
       ...{ name, project: 'default', description: '', type: 'release', stale: false, impressionData: false },
@@ -412,17 +412,17 @@ describe('simultaneous changes', () => {
     fc.constantFrom('a', 'b').map(
       (segment): Change =>
         (flags) =>
-          flags.createSegment({ name: segment, constraints: [] }),
+          flags.segments.create({ name: segment, constraints: [] }),
     ),
     someConstraints.map(
       (constraints): Change =>
         (flags) =>
-          flags.updateSegment({ segment: 1 }, { constraints }),
+          flags.segments.update({ segment: 1 }, { constraints }),
     ),
     fc.constantFrom(1, 2).map(
       (segment): Change =>
         (flags) =>
-          flags.deleteSegment({ segment }),
+          flags.segments.delete({ segment }),
     ),
     fc.constant<Change>((flags) => flags.refresh()),
   );
@@ -447,7 +447,7 @@ describe('simultaneous changes', () => {
   }
 
   async function expectAsFresh(storage: FlagsStorage, flags: Flags): Promise<void> {
-    const fresh = await createFlags<string>({ ...SILENT, storage: { ...storage, close: () => undefined } });
+    const fresh = await openFlags<string>({ ...SILENT, storage: { ...storage, close: () => undefined } });
     expect(answersOf(flags)).toEqual(answersOf(fresh));
     await fresh.close();
   }
@@ -458,7 +458,7 @@ describe('simultaneous changes', () => {
         fc.array(fc.tuple(someChange, fc.boolean()), { minLength: 20, maxLength: 60 }),
         async (changes) => {
           const storage = memoryStorage();
-          const [one, other] = await Promise.all([1, 2].map(() => createFlags<string>({ ...SILENT, storage })));
+          const [one, other] = await Promise.all([1, 2].map(() => openFlags<string>({ ...SILENT, storage })));
           if (!one || !other) throw new Error('Two instances were opened.');
           await Promise.all(
             changes.map(async ([change, isOnes]) => {
@@ -479,7 +479,7 @@ describe('simultaneous changes', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(someChange, { minLength: 20, maxLength: 60 }), async (changes) => {
         const storage = memoryStorage();
-        const flags = await createFlags<string>({ ...SILENT, storage });
+        const flags = await openFlags<string>({ ...SILENT, storage });
         await Promise.all(changes.map((change) => attempt(flags, change)));
         await expectAsFresh(storage, flags);
         await flags.close();

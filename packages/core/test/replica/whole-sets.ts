@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { extent } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
-import { createFlags } from '../../src/index.js';
+import { openFlags } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
@@ -52,9 +52,9 @@ function withSlowReads(storage: FlagsStorage): FlagsStorage {
  */
 export async function expectWholeSets(open: () => FlagsStorage | Promise<FlagsStorage>): Promise<void> {
   const storage = await open();
-  const writer = await createFlags({ ...SILENT, storage });
+  const writer = await openFlags({ ...SILENT, storage });
   for (const flag of NAMES) await createSwitchedOn(writer, { flag, strategies: [onlyFor('ada')] });
-  const reader = await createFlags({ ...SILENT, storage: withSlowReads(await open()) });
+  const reader = await openFlags({ ...SILENT, storage: withSlowReads(await open()) });
   const answers = () => NAMES.map((flag) => reader.isEnabled(flag, { userId: 'ada' }));
   const seen: (readonly boolean[])[] = [];
   const stopListening = reader.onConfigurationChange(() => seen.push(answers()));

@@ -30,7 +30,7 @@ async function definitionsWith(
   flags: Flags<string>,
   change: (strategies: readonly Record<string, unknown>[]) => readonly object[],
 ): Promise<Definitions> {
-  const { flags: [flag] = [] } = await flags.exportDefinitions();
+  const { flags: [flag] = [] } = await flags.definitions.export();
   const production = flag?.environments?.production;
   const strategies = change((production?.strategies ?? []) as never);
   return { version: 1, flags: [{ ...flag, environments: { production: { ...production, strategies } } }] } as never;
@@ -46,7 +46,7 @@ const ENDED: Readonly<Record<string, Row>> = {
     { op: 'updateStrategy', ref, input: await strategyWith(flags, { title: 'Other' }) },
   ],
   'updateStrategy, a segment, as the routes of 4.x': async (flags, ref) => {
-    const { id } = await flags.createSegment({ name: 'beta', constraints: [] });
+    const { id } = await flags.segments.create({ name: 'beta', constraints: [] });
     return [{ op: 'updateStrategy', ref, input: await strategyWith(flags, { segments: [id] }) }];
   },
   'updateStrategy, disabled': async (flags, ref) => [
@@ -101,37 +101,37 @@ const ENDED: Readonly<Record<string, Row>> = {
   },
   'an import, another title': async (flags) => {
     const file = await definitionsWith(flags, (all) => all.map((one) => ({ ...one, title: 'Imported' })));
-    const { differences } = await flags.importDefinitions(file, { dryRun: true });
+    const { differences } = await flags.definitions.import(file, { dryRun: true });
     const paths = differences.flatMap(({ parts }) => parts).map(({ path, after }) => [path, after]);
     expect(paths).toContainEqual([expect.stringMatching(/^\/environments\/production\/rollouts/), null]);
-    await flags.importDefinitions(file);
+    await flags.definitions.import(file);
     return undefined;
   },
   'an import, off': async (flags) => {
-    const { flags: [flag] = [] } = await flags.exportDefinitions();
+    const { flags: [flag] = [] } = await flags.definitions.export();
     const production = { ...flag?.environments?.production, enabled: false };
-    await flags.importDefinitions({ version: 1, flags: [{ name: 'checkout', environments: { production } }] });
+    await flags.definitions.import({ version: 1, flags: [{ name: 'checkout', environments: { production } }] });
     return undefined;
   },
   'an import without the strategy': async (flags) => {
-    await flags.importDefinitions(await definitionsWith(flags, (all) => all.slice(1)));
+    await flags.definitions.import(await definitionsWith(flags, (all) => all.slice(1)));
     return undefined;
   },
   'an import with prune that lacks the flag': async (flags) => {
-    await flags.importDefinitions({ version: 1, projects: [{ id: 'default' }], flags: [] }, { prune: true });
+    await flags.definitions.import({ version: 1, projects: [{ id: 'default' }], flags: [] }, { prune: true });
     return undefined;
   },
   'the undo of its start': async (flags) => {
-    const [event] = (await flags.listEvents({ type: 'rollout-started' })).items;
-    await flags.undoChangeSet({ changeSet: `${event?.changeSet}` });
+    const [event] = (await flags.events.list({ type: 'rollout-started' })).items;
+    await flags.history.undo({ changeSet: `${event?.changeSet}` });
     return undefined;
   },
   'the undo of a step': async (flags, ref) => {
     await flags.rollouts.advance(ref);
-    const [event] = (await flags.listEvents({ type: 'rollout-stepped' })).items;
-    const planned = await flags.planUndo({ changeSet: `${event?.changeSet}` });
+    const [event] = (await flags.events.list({ type: 'rollout-stepped' })).items;
+    const planned = await flags.history.planUndo({ changeSet: `${event?.changeSet}` });
     expect(rolloutsEndedBy(planned.documents)).toHaveLength(1);
-    await flags.undoChangeSet({ changeSet: `${event?.changeSet}` });
+    await flags.history.undo({ changeSet: `${event?.changeSet}` });
     return undefined;
   },
   'addStrategy of the removed one, whose id is new': async (flags, ref) => [
@@ -195,18 +195,18 @@ const UNTOUCHED: Readonly<Record<string, Row>> = {
   },
   'the undo of another part': async (flags) => {
     await flags.updateFlag(CHECKOUT, { description: 'other' });
-    const [event] = (await flags.listEvents({ limit: 1 })).items;
-    await flags.undoChangeSet({ changeSet: `${event?.changeSet}` });
+    const [event] = (await flags.events.list({ limit: 1 })).items;
+    await flags.history.undo({ changeSet: `${event?.changeSet}` });
     return undefined;
   },
   cloneFlag: async () => [{ op: 'cloneFlag', ref: CHECKOUT, input: { name: 'copy' } }],
   'an import of what is exported now': async (flags) => {
-    const { differences } = await flags.importDefinitions(await flags.exportDefinitions());
+    const { differences } = await flags.definitions.import(await flags.definitions.export());
     expect(differences).toEqual([]);
     return undefined;
   },
   'an import in another order': async (flags) => {
-    await flags.importDefinitions(await definitionsWith(flags, (all) => all.toReversed()));
+    await flags.definitions.import(await definitionsWith(flags, (all) => all.toReversed()));
     return undefined;
   },
 };
@@ -226,11 +226,11 @@ onEveryStorage((start) => {
 
   /** Runs a row, and returns the events of its sets. */
   async function change(row: Row | undefined) {
-    const before = (await flags.listEvents()).total;
+    const before = (await flags.events.list()).total;
     const changes = await row?.(flags, ref);
     const planned = changes && rolloutsEndedBy((await flags.plan(changes)).documents);
     if (changes) await flags.apply(changes);
-    const { items, total } = await flags.listEvents({ limit: 100 });
+    const { items, total } = await flags.events.list({ limit: 100 });
     return { planned, events: items.slice(0, total - before).toReversed() };
   }
 
@@ -263,11 +263,11 @@ onEveryStorage((start) => {
   });
 
   it('goes on when a segment of its strategy changes, and when the routes of 4.x write the segments that it has', async () => {
-    const { id } = await flags.createSegment({ name: 'members', constraints: [] });
+    const { id } = await flags.segments.create({ name: 'members', constraints: [] });
     await flags.updateStrategy(ref, await strategyWith(flags, { segments: [id] }));
     await flags.rollouts.start(ref, STEPS);
     const [before] = (await flags.rollouts.list()).items;
-    await flags.updateSegment({ segment: id }, { constraints: CONTENT.constraints as never });
+    await flags.segments.update({ segment: id }, { constraints: CONTENT.constraints as never });
     await flags.updateStrategy(ref, await strategyWith(flags, { segments: [id] }));
     expect((await flags.rollouts.list()).items).toEqual([before]);
   });
@@ -319,7 +319,7 @@ onEveryStorage((start) => {
     await flags.updateStrategy(ref, { ...first, rollout } as never);
     await flags.addStrategy(PRODUCTION, { ...first, rollout } as never);
     const file = await definitionsWith(flags, (all) => all.map((one) => ({ ...one, rollout })));
-    await flags.importDefinitions(file).catch(() => undefined);
+    await flags.definitions.import(file).catch(() => undefined);
     expect((await flags.rollouts.list()).items).toMatchObject([{ step: 0, steps: STEPS.steps }]);
   });
 
@@ -336,7 +336,7 @@ onEveryStorage((start) => {
     const steps = { steps: [...STEPS.steps.slice(0, 3), { percentage: 100, hold: null }] };
 
     it.each([0, 3])('leaves the rollout and its percentage after %i steps, also without ids', async (taken) => {
-      const file = await flags.exportDefinitions();
+      const file = await flags.definitions.export();
       const plain = await definitionsWith(flags, withoutIds);
       await flags.rollouts.start(ref, steps);
       for (let step = 0; step < taken; step++) {
@@ -345,9 +345,9 @@ onEveryStorage((start) => {
       }
       const [before] = (await flags.rollouts.list()).items;
       for (const document of [file, plain]) {
-        const planned = await flags.importDefinitions(document, { dryRun: true });
+        const planned = await flags.definitions.import(document, { dryRun: true });
         expect(planned).toMatchObject({ differences: [], rollouts: [ref], effects: [] });
-        expect(await flags.importDefinitions(document)).toEqual({
+        expect(await flags.definitions.import(document)).toEqual({
           dryRun: false,
           changeSet: null,
           differences: [],
@@ -358,15 +358,15 @@ onEveryStorage((start) => {
     });
 
     it('names each such strategy, also beside other changes and for a repeated id', async () => {
-      const file = await flags.exportDefinitions();
+      const file = await flags.definitions.export();
       await flags.rollouts.start(ref, steps);
       await flags.updateFlag(CHECKOUT, { description: 'other' });
       const id = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a09';
-      const imported = await flags.importDefinitions(file, { id });
+      const imported = await flags.definitions.import(file, { id });
       expect(imported).toMatchObject({ rollouts: [ref], differences: [{ id: 'checkout' }] });
-      expect(await flags.importDefinitions(file, { id })).toEqual(imported);
+      expect(await flags.definitions.import(file, { id })).toEqual(imported);
       const metadata = { version: 1, flags: [{ name: 'checkout', description: 'x' }] } as const;
-      expect((await flags.importDefinitions(metadata)).rollouts).toEqual([]);
+      expect((await flags.definitions.import(metadata)).rollouts).toEqual([]);
     });
 
     it('knows strategies without ids apart, whatever their percentages and order are', async () => {
@@ -381,7 +381,7 @@ onEveryStorage((start) => {
       );
       for (const percents of [20, 60]) {
         for (const document of [plain, reversed, plain]) {
-          await flags.importDefinitions(document);
+          await flags.definitions.import(document);
           const found = await strategiesOf(flags);
           const shareOf = (one: string) => found.find((strategy) => strategy.id === one)?.parameters?.rollout;
           expect([shareOf(id), shareOf(other.id)]).toEqual([`${percents}`, '20']);

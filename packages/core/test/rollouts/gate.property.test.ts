@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { isSameJson } from '../../src/base/json.js';
 import { type FlagState, shownEnvironmentOf } from '../../src/flags/flag.js';
-import { type Change, createFlags, type Flags, isFlagsError, type Strategy } from '../../src/index.js';
+import { type Change, type Flags, isFlagsError, openFlags, type Strategy } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { SILENT } from '../replica/silent.js';
 import { MINUTE, type SettableClock, settableClock } from '../settable-clock.js';
@@ -172,7 +172,7 @@ describe.each(STORAGES)('a policy and rollouts on $name', ({ open }) => {
       fc.asyncProperty(fc.array(operation, { minLength: 10, maxLength: 40 }), async (operations) => {
         const { storage, dispose } = await open();
         const clock = settableClock();
-        const flags: Flags<string> = await createFlags({ ...SILENT, storage, now: clock.now });
+        const flags: Flags<string> = await openFlags({ ...SILENT, storage, now: clock.now });
         await flags.createFlag(DEFAULT, { name: 'checkout' });
         // Different groups: clients see the order of the two.
         for (const groupId of ['a', 'b']) {

@@ -77,7 +77,7 @@ onEveryStorage((start) => {
     it('with a bypass takes its steps', async () => {
       await protect();
       await flags.rollouts.start(ref, STEPS, { ...BYPASS, reason: 'Fix' });
-      const [started] = (await flags.listEvents({ type: 'rollout-started' })).items;
+      const [started] = (await flags.events.list({ type: 'rollout-started' })).items;
       expect(started).toMatchObject({ origin: 'bypass', reason: 'Fix\nINC-42' });
       clock.advance(DAY);
       expect(await round(flags)).toEqual([['running', 1]]);
@@ -90,7 +90,7 @@ onEveryStorage((start) => {
       await flags.as(ALAN).changeRequests.apply(proposed);
       clock.advance(DAY);
       await flags.runDue();
-      expect((await flags.listEvents({ type: 'rollout-stepped' })).items).toMatchObject([{ actor: ALAN.name }]);
+      expect((await flags.events.list({ type: 'rollout-stepped' })).items).toMatchObject([{ actor: ALAN.name }]);
     });
   });
 

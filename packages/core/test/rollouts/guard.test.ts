@@ -146,14 +146,14 @@ onEveryStorage((start, share) => {
     clock.advance(MINUTE);
     expect(await flags.runDue()).toEqual({ items: [{ ref, percentage: 1, nextAt: null }] });
     expect(await percentage(flags)).toBe('1');
-    const [{ changeSet } = { changeSet: '' }] = (await flags.listEvents({ limit: 1 })).items;
-    const { events, reason } = await flags.getChangeSet({ changeSet });
+    const [{ changeSet } = { changeSet: '' }] = (await flags.events.list({ limit: 1 })).items;
+    const { events, reason } = await flags.history.get({ changeSet });
     expect(reason).toContain('guard');
     expect(events).toMatchObject([
       { type: 'rollout-ended', actor: 'system', origin: 'rollout', data: { reason: 'guard' } },
       { type: 'strategy-updated', actor: 'system', origin: 'rollout' },
     ]);
-    await flags.undoChangeSet({ changeSet });
+    await flags.history.undo({ changeSet });
     expect(await percentage(flags)).toBe('25');
     clock.advance(DAY);
     expect(await round(flags)).toEqual([]);
@@ -173,9 +173,9 @@ onEveryStorage((start, share) => {
   });
 
   it('rolls back although the author is gone, and `due.authorize` refuses', async () => {
-    const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
+    const { token } = await flags.tokens.create({ name: 'ci', kind: 'admin' });
     await flags.as(token).rollouts.start(ref, STEPS);
-    await flags.deleteToken({ token: token.id });
+    await flags.tokens.delete({ token: token.id });
     answer = () => 'rollback';
     clock.advance(MINUTE);
     expect(await round(flags)).toEqual([['ended', undefined]]);
@@ -220,7 +220,7 @@ onEveryStorage((start, share) => {
       clock.advance(MINUTE);
       await one.runDue();
       expect((await one.rollouts.list()).items).toEqual([]);
-      const [end] = (await one.listEvents({ type: 'rollout-ended', limit: 1 })).items;
+      const [end] = (await one.events.list({ type: 'rollout-ended', limit: 1 })).items;
       expect(end).toMatchObject({ data: { reason: 'guard' } });
       expect(await percentage(one)).toBe('1');
       clock.advance(DAY);

@@ -66,7 +66,7 @@ export async function expectStepsOnce({ flags, start, nodes: count, rollouts }: 
     await Promise.all(nodes.map(end));
   }
   for (const { ref } of started) {
-    const { items } = await flags.listEvents({ flag: ref.flag, type: 'strategy-updated' });
+    const { items } = await flags.events.list({ flag: ref.flag, type: 'strategy-updated' });
     const updates = items.toReversed();
     const percentages = updates.map(({ data }) => (data as { parameters: { rollout: string } }).parameters.rollout);
     expect(percentages).toEqual(PERCENTAGES.map(String));
@@ -77,8 +77,8 @@ export async function expectStepsOnce({ flags, start, nodes: count, rollouts }: 
     // The first one is the start.
     expect(updates.slice(1).every(({ origin }) => origin === 'rollout')).toBe(true);
   }
-  expect((await flags.listEvents({ type: 'rollout-stepped' })).total).toBe(3 * rollouts);
-  expect((await flags.listEvents({ type: 'rollout-ended' })).total).toBe(rollouts);
+  expect((await flags.events.list({ type: 'rollout-stepped' })).total).toBe(3 * rollouts);
+  expect((await flags.events.list({ type: 'rollout-ended' })).total).toBe(rollouts);
 }
 
 async function end(node: ChildProcess): Promise<void> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createFlags } from '../../src/index.js';
+import { openFlags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { program } from '../storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
@@ -11,7 +11,7 @@ describe('the rollouts of three processes on one file', () => {
 
   it('take each step once, in order and not early, while processes are killed, suspended and restarted, with clocks minutes apart', async () => {
     const database = join(directory.path, 'flags.db');
-    const flags = await createFlags({
+    const flags = await openFlags({
       storage: sqliteStorage(database),
       usage: { interval: 0 },
       due: { run: 'elsewhere' },

@@ -33,7 +33,7 @@ onEveryStorage((_, share) => {
         expect(moved.flat()).toHaveLength(1);
         expect(await percentage(flags)).toBe(expected);
       }
-      expect((await flags.listEvents({ type: 'rollout-stepped' })).items).toHaveLength(3);
+      expect((await flags.events.list({ type: 'rollout-stepped' })).items).toHaveLength(3);
     });
 
     it('start one rollout of a strategy, also if it has the percentage already', async () => {

@@ -37,7 +37,7 @@ onEveryStorage((start) => {
       clock.advance(HOUR);
       expect((await flags.runDue()).items).toMatchObject([{ id, state: 'applied' }]);
       const { changeSet } = await flags.changeRequests.get({ changeRequest: id });
-      const { items } = await flags.listEvents({ limit: 20 });
+      const { items } = await flags.events.list({ limit: 20 });
       const together = items.filter((event) => event.changeSet === changeSet);
       expect(together.map(({ type }) => type).toSorted()).toEqual(
         ['change-request-ended', 'environment-enabled', 'rollout-started', 'strategy-updated'].toSorted(),
@@ -62,7 +62,7 @@ onEveryStorage((start) => {
       clock.advance(HOUR);
       await flags.runDue();
       const { changeSet } = await flags.changeRequests.get({ changeRequest: id });
-      await flags.undoChangeSet({ changeSet: `${changeSet}` });
+      await flags.history.undo({ changeSet: `${changeSet}` });
       expect([await percentage(flags), await isBannerOn()]).toEqual(['1', false]);
       expect((await flags.rollouts.list()).items).toEqual([]);
     });

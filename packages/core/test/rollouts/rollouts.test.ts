@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { processorTime } from '../../../../test/processor-time.js';
-import { type Change, createFlags, type Flags, type FlagsOptions, LIMITS, memoryStorage } from '../../src/index.js';
+import { type Change, type Flags, type FlagsOptions, LIMITS, memoryStorage, openFlags } from '../../src/index.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
 import { expectRefusal } from '../refusal.js';
@@ -43,7 +43,7 @@ onEveryStorage((start) => {
       expect(await percentage(flags)).toBe('5');
       expect((await strategiesOf(flags))[0]?.rollout).toEqual(rollout);
       expect((await flags.rollouts.list()).items).toEqual([started]);
-      const { items } = await flags.listEvents({ limit: 2 });
+      const { items } = await flags.events.list({ limit: 2 });
       const common = { actor: 'Ada', reason: 'Launch', origin: null, project: 'default', flag: 'checkout' };
       const data = { strategy: ref.strategy, rollout };
       expect(items).toEqual([
@@ -61,7 +61,7 @@ onEveryStorage((start) => {
       clock.advance(1);
       expect(await round(flags)).toEqual([['running', 1]]);
       expect(await percentage(flags)).toBe('25');
-      const { items } = await flags.listEvents({ limit: 2 });
+      const { items } = await flags.events.list({ limit: 2 });
       expect(items).toMatchObject([
         { type: 'strategy-updated', actor: 'ada', origin: 'rollout' },
         {
@@ -80,7 +80,7 @@ onEveryStorage((start) => {
       expect(await percentage(flags)).toBe('100');
       clock.advance(HOUR);
       expect(await flags.runDue()).toEqual({ items: [{ ref, percentage: 100, nextAt: null }] });
-      const [end] = (await flags.listEvents({ limit: 1 })).items;
+      const [end] = (await flags.events.list({ limit: 1 })).items;
       expect(end).toMatchObject({ type: 'rollout-ended', actor: 'system', origin: 'rollout' });
       expect(end?.data).toEqual({ strategy: ref.strategy, rollout: null, reason: 'done' });
       expect(await current()).toBeUndefined();
@@ -143,7 +143,7 @@ onEveryStorage((start) => {
       let fastest = Number.POSITIVE_INFINITY;
       // A garbage collection falls into some of them.
       for (let attempt = 1; attempt <= 5 && fastest >= 50; attempt++) {
-        flags = await createFlags({ ...SILENT, storage: memoryStorage(), now: clock.now });
+        flags = await openFlags({ ...SILENT, storage: memoryStorage(), now: clock.now });
         ref = await addGradual(flags);
         await flags.rollouts.start(ref, { steps });
         const begun = processorTime();
@@ -215,7 +215,7 @@ onEveryStorage((start) => {
         'banner strategy-updated',
       ]);
       expect((await flags.rollouts.list()).items).toMatchObject([{ ref, guarded: true, step: 1, percentage: 25 }]);
-      await flags.undoChangeSet({ changeSet: `${set.id}` });
+      await flags.history.undo({ changeSet: `${set.id}` });
       expect(await percentage(flags)).toBe('1');
       expect((await flags.rollouts.list()).items).toEqual([]);
     });
@@ -227,12 +227,12 @@ onEveryStorage((start) => {
       clock.advance(DAY);
       await flags.runDue();
       await flags.rollouts.stop(ref);
-      const past = await flags.asOf(then).getFlag(CHECKOUT);
+      const past = await flags.history.asOf(then).getFlag(CHECKOUT);
       const production = past.environments.find(({ name }) => name === 'production');
       expect(production?.strategies).toMatchObject([{ parameters: { rollout: '5' }, rollout: { step: 0 } }]);
       await flags.rollouts.start(ref, STEPS);
       expect(JSON.stringify(flags.configuration({ environment: 'production' }))).not.toContain('guarded');
-      const { flags: [exported] = [] } = await flags.exportDefinitions();
+      const { flags: [exported] = [] } = await flags.definitions.export();
       expect(JSON.stringify(exported)).not.toContain('guarded');
       expect(exported?.environments?.production?.strategies).toMatchObject([{ parameters: { rollout: '5' } }]);
     });
@@ -246,7 +246,7 @@ onEveryStorage((start) => {
       const paused = await flags.rollouts.pause(ref, { actor: 'ada', reason: 'Errors', ifRevision: revision });
       expect(paused).toMatchObject({ state: 'paused', step: 0, failure: null, nextAt });
       expect(await flags.rollouts.pause(ref)).toEqual(paused);
-      const [event] = (await flags.listEvents({ limit: 1 })).items;
+      const [event] = (await flags.events.list({ limit: 1 })).items;
       expect(event).toMatchObject({
         type: 'rollout-paused',
         actor: 'ada',
@@ -276,7 +276,7 @@ onEveryStorage((start) => {
       expect(await round(flags)).toEqual([]);
       const reached = await flags.rollouts.advance(ref, { step: 1 }, { actor: 'bob' });
       expect(reached).toMatchObject({ state: 'running', step: 1, since: clock.text(), nextAt: clock.text(DAY) });
-      expect((await flags.listEvents({ limit: 2 })).items).toMatchObject([
+      expect((await flags.events.list({ limit: 2 })).items).toMatchObject([
         { actor: 'bob' },
         { actor: 'bob', data: expect.not.objectContaining({ early: true }) },
       ]);
@@ -286,7 +286,7 @@ onEveryStorage((start) => {
       expect(details).toEqual([{ message, path: '/step' }]);
       await flags.rollouts.pause(ref);
       expect(await flags.rollouts.advance(ref)).toMatchObject({ state: 'paused', step: 2, percentage: 60 });
-      expect((await flags.listEvents({ type: 'rollout-stepped', limit: 1 })).items).toMatchObject([
+      expect((await flags.events.list({ type: 'rollout-stepped', limit: 1 })).items).toMatchObject([
         { data: { early: true } },
       ]);
       expect(await flags.rollouts.resume(ref)).toMatchObject({ state: 'waiting' });
@@ -420,7 +420,7 @@ onEveryStorage((start) => {
       expect(asked.length).toBeGreaterThan(0);
       const failure = { code: 'forbidden', message: 'due.authorize refused the changes of ada.' };
       expect(await current()).toMatchObject({ state: 'paused', failure });
-      const [event] = (await flags.listEvents({ limit: 1 })).items;
+      const [event] = (await flags.events.list({ limit: 1 })).items;
       expect(event).toMatchObject({ type: 'rollout-paused', actor: 'system', origin: 'rollout' });
       expect(await percentage(flags)).toBe('5');
       expect(await round(flags)).toEqual([]);
@@ -431,23 +431,23 @@ onEveryStorage((start) => {
 
     it('of the author does not matter to its end', async () => {
       await node({ due: { run: 'elsewhere', authorize: () => false } });
-      const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
+      const { token } = await flags.tokens.create({ name: 'ci', kind: 'admin' });
       await flags.as(token).rollouts.start(ref, { steps: [{ percentage: 5 }] });
-      await flags.deleteToken({ token: token.id });
+      await flags.tokens.delete({ token: token.id });
       expect(await round(flags)).toEqual([['ended', undefined]]);
-      const [end] = (await flags.listEvents({ limit: 1 })).items;
+      const [end] = (await flags.events.list({ limit: 1 })).items;
       expect(end).toMatchObject({ type: 'rollout-ended', actor: 'system', actorTokenId: null });
     });
 
     it('for the author’s token pauses it', async () => {
       await node();
-      const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
+      const { token } = await flags.tokens.create({ name: 'ci', kind: 'admin' });
       const { author } = await flags.as(token).rollouts.start(ref, STEPS);
       expect(author).toEqual({ name: 'ci', token: { id: token.id, kind: 'admin' } });
       clock.advance(DAY);
       expect(await round(flags)).toEqual([['running', 1]]);
-      expect((await flags.listEvents({ limit: 1 })).items).toMatchObject([{ actor: 'ci', actorTokenId: token.id }]);
-      await flags.deleteToken({ token: token.id });
+      expect((await flags.events.list({ limit: 1 })).items).toMatchObject([{ actor: 'ci', actorTokenId: token.id }]);
+      await flags.tokens.delete({ token: token.id });
       clock.advance(DAY);
       expect(await round(flags)).toEqual([['paused', 1]]);
       expect(await current()).toMatchObject({ failure: { code: 'author_revoked' } });

@@ -1,8 +1,8 @@
 import { until } from '../../../../test/until.js';
-import type { ChangeEngine } from '../../src/changesets/engine.js';
 import { ENGINE } from '../../src/changesets/run-operation.js';
 import { DueSteps } from '../../src/features/rollouts/due-steps.js';
-import { createFlags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
+import { FlagsError, LIMITS, memoryStorage, openFlags } from '../../src/index.js';
+import type { FlagsEngine } from '../../src/flags-engine.js';
 import type { DueMode } from '../../src/kernel/due/runner.js';
 import { faultyStorage } from '../../src/testing.js';
 import type { GuardAnswer, GuardedRollout } from '../../src/types.js';
@@ -16,7 +16,7 @@ import { addGradual, percentage, round, STEPS } from './start.js';
 describe('a node with due: { run: true }', () => {
   it('takes by itself the steps that are due, each at its time', () =>
     withFakeTime(async (pass) => {
-      const flags = await createFlags({ ...SILENT, storage: memoryStorage(), due: { run: true } });
+      const flags = await openFlags({ ...SILENT, storage: memoryStorage(), due: { run: true } });
       const ref = await addGradual(flags);
       const steps = [{ percentage: 5, hold: 100 }, { percentage: 25, hold: 100 }, { percentage: 100 }];
       await flags.rollouts.start(ref, { steps });
@@ -27,7 +27,7 @@ describe('a node with due: { run: true }', () => {
         taken.push(await percentage(flags));
       }
       expect(taken).toEqual(['5', '25', '25', '100']);
-      expect((await flags.listEvents({ type: 'rollout-stepped' })).total).toBe(2);
+      expect((await flags.events.list({ type: 'rollout-stepped' })).total).toBe(2);
       await pass(1);
       expect((await flags.rollouts.list()).items).toEqual([]);
       await flags.close();
@@ -37,7 +37,7 @@ describe('a node with due: { run: true }', () => {
     const storage = memoryStorage();
     const open = (run: DueMode) => {
       const shared = { ...storage, close: async () => undefined };
-      return createFlags({ ...SILENT, storage: shared, pollInterval: 10, due: { run } });
+      return openFlags({ ...SILENT, storage: shared, pollInterval: 10, due: { run } });
     };
     const [one, other] = [await open(true), await open('elsewhere')];
     const ref = await addGradual(other);
@@ -48,14 +48,14 @@ describe('a node with due: { run: true }', () => {
       ],
     });
     await until(async () => (await percentage(other)) === '25');
-    expect((await other.listEvents({ type: 'rollout-stepped' })).items).toMatchObject([{ origin: 'rollout' }]);
+    expect((await other.events.list({ type: 'rollout-stepped' })).items).toMatchObject([{ origin: 'rollout' }]);
     await Promise.all([one.close(), other.close()]);
   });
 
   it('applies change requests while a guard hangs', async () => {
     const guard = jest.fn(() => new Promise<'go'>(() => undefined));
     const options = { storage: memoryStorage(), due: { run: true, guard } } as const;
-    const flags = await createFlags({ ...SILENT, ...options });
+    const flags = await openFlags({ ...SILENT, ...options });
     const ref = await addGradual(flags);
     await flags.rollouts.start(ref, { steps: [{ percentage: 5, hold: 0 }, { percentage: 100 }] });
     await until(() => guard.mock.calls.length > 0);
@@ -68,7 +68,7 @@ describe('a node with due: { run: true }', () => {
   });
 
   it('tells what waits, and which rollouts wait for another process with a guard', async () => {
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage(), due: { run: true } });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage(), due: { run: true } });
     const ref = await addGradual(flags);
     await flags.rollouts.start(ref, { steps: [{ percentage: 5, hold: 0 }, { percentage: 9 }], guarded: true });
     expect(flags.status().due).toEqual({ pending: 1, overdue: 0, unguarded: 1 });
@@ -92,7 +92,7 @@ describe('a node with due: { run: true }', () => {
         if (query.kind === 'flag') reads += 1;
         return storage.list(query);
       };
-      const flags = await createFlags({ ...SILENT, storage: { ...storage, get, list }, due: { run: true } });
+      const flags = await openFlags({ ...SILENT, storage: { ...storage, get, list }, due: { run: true } });
       await flags.rollouts.start(await addGradual(flags), STEPS);
       await jest.advanceTimersByTimeAsync(5 * SECOND);
       reads = 0;
@@ -108,7 +108,7 @@ describe('a node with due: { run: true }', () => {
 describe('status', () => {
   it('counts on a node that leaves it to another one, and not where nobody does it', async () => {
     const clock = settableClock();
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage(), now: clock.now });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage(), now: clock.now });
     await flags.rollouts.start(await addGradual(flags), STEPS);
     expect(flags.status().due).toEqual({ pending: 1, overdue: 0, unguarded: 0 });
     clock.advance(DAY + 10 * SECOND);
@@ -116,7 +116,7 @@ describe('status', () => {
     clock.advance(1);
     expect(flags.status().due).toEqual({ pending: 1, overdue: 1, unguarded: 0 });
     await flags.close();
-    const off = await createFlags({ ...SILENT, storage: memoryStorage(), due: { run: false } });
+    const off = await openFlags({ ...SILENT, storage: memoryStorage(), due: { run: false } });
     expect(off.status()).not.toHaveProperty('due');
     await off.close();
   });
@@ -124,7 +124,7 @@ describe('status', () => {
   it('does not call late what the guard holds', async () => {
     const clock = settableClock();
     const options = { now: clock.now, due: { run: 'elsewhere', guard: () => 'hold' as const } as const };
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage(), ...options });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage(), ...options });
     await flags.rollouts.start(await addGradual(flags), STEPS);
     clock.advance(DAY + MINUTE);
     await flags.runDue();
@@ -139,7 +139,7 @@ describe('a failure', () => {
     const faulty = faultyStorage(memoryStorage());
     const errors: unknown[] = [];
     const onError = (error: unknown) => errors.push(error);
-    const flags = await createFlags({ ...SILENT, storage: faulty, now: clock.now, onError });
+    const flags = await openFlags({ ...SILENT, storage: faulty, now: clock.now, onError });
     const ref = await addGradual(flags);
     await flags.rollouts.start(ref, STEPS);
     clock.advance(DAY);
@@ -158,7 +158,7 @@ describe('a failure', () => {
     const faulty = faultyStorage(memoryStorage());
     const guard = jest.fn(() => 'go' as const);
     const options = { now: clock.now, onError: () => undefined, due: { run: 'elsewhere', guard } as const };
-    const flags = await createFlags({ ...SILENT, storage: faulty, ...options });
+    const flags = await openFlags({ ...SILENT, storage: faulty, ...options });
     await flags.rollouts.start(await addGradual(flags), STEPS);
     clock.advance(DAY);
     const fault = faulty.inject({ method: 'commit', error: new FlagsError('storage_busy', 'Busy.') });
@@ -178,7 +178,7 @@ describe('a failure', () => {
       onError: (error: unknown) => errors.push(error),
       due: { run: 'elsewhere', authorize: () => answer() } as const,
     };
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage(), ...options });
+    const flags = await openFlags({ ...SILENT, storage: memoryStorage(), ...options });
     await flags.rollouts.start(await addGradual(flags), STEPS);
     clock.advance(DAY);
     for (let turn = 0; turn < 3; turn++) expect(await round(flags)).toEqual([]);
@@ -193,7 +193,7 @@ it('steps, pauses and rolls back a flag near the limit of a document, which no e
   const clock = settableClock();
   let answer = false;
   const storage = memoryStorage();
-  const flags = await createFlags({
+  const flags = await openFlags({
     ...SILENT,
     storage,
     now: clock.now,
@@ -236,7 +236,7 @@ it('looks at 1,000 rollouts among 100,000 flags in less than a millisecond, with
   const storage = memoryStorage();
   const clock = settableClock();
   const options = { ...SILENT, now: clock.now };
-  const first = await createFlags({ ...options, storage: { ...storage, close: async () => undefined } });
+  const first = await openFlags({ ...options, storage: { ...storage, close: async () => undefined } });
   const spare = await addGradual(first);
   const { strategy: _strategy, ...place } = spare;
   const strategy = { name: 'flexibleRollout', parameters: { rollout: '1' } } as const;
@@ -280,8 +280,8 @@ it('looks at 1,000 rollouts among 100,000 flags in less than a millisecond, with
     list: counted(storage.list),
     events: counted(storage.events),
   };
-  const flags = await createFlags({ ...options, storage: counting });
-  const engine = (flags as unknown as { readonly [ENGINE]: ChangeEngine })[ENGINE];
+  const flags = await openFlags({ ...options, storage: counting });
+  const engine = (flags as unknown as { readonly [ENGINE]: FlagsEngine })[ENGINE];
   const source = new DueSteps(() => engine, engine.rolling, { guard: () => 'go', authorize: undefined, actor: '' });
   reads = 0;
   let fastest = Number.POSITIVE_INFINITY;
@@ -300,7 +300,7 @@ it('asks `due.authorize` beside the writer: a hanging answer delays no other ste
   const clock = settableClock();
   let release: (answer: boolean) => void = () => undefined;
   const asked: string[] = [];
-  const flags = await createFlags({
+  const flags = await openFlags({
     ...SILENT,
     storage: memoryStorage(),
     now: clock.now,
@@ -346,7 +346,7 @@ it('holds after ten seconds of a hanging guard, whose signal aborts, and the clo
   };
   const onError = (error: unknown) => errors.push(error);
   const options = { storage: memoryStorage(), now: clock.now, onError, due: { run: 'elsewhere', guard } } as const;
-  const flags = await createFlags({ ...SILENT, ...options });
+  const flags = await openFlags({ ...SILENT, ...options });
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
   try {
     await flags.rollouts.start(await addGradual(flags), STEPS);
@@ -375,7 +375,7 @@ it('steps the others while a guard hangs, and asks at most 16 times at once', as
   const errors: unknown[] = [];
   let asked: GuardedRollout[] = [];
   let answer: (rollout: GuardedRollout) => GuardAnswer | Promise<GuardAnswer> = () => 'go';
-  const flags = await createFlags({
+  const flags = await openFlags({
     ...SILENT,
     storage: memoryStorage(),
     now: clock.now,

@@ -60,7 +60,7 @@ export async function round(flags: Flags<string>): Promise<readonly (readonly [s
 
 /** Returns the types of the newest events, oldest first, each with the reason of an end. */
 export async function facts(flags: Flags<string>, limit: number): Promise<readonly (readonly [string, unknown?])[]> {
-  const { items } = await flags.listEvents({ limit });
+  const { items } = await flags.events.list({ limit });
   return items.toReversed().map(({ type, data }) => {
     const { reason } = Object(data) as { readonly reason?: unknown };
     return reason === undefined ? [type] : [type, reason];

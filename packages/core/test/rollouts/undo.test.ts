@@ -20,10 +20,10 @@ onEveryStorage((start) => {
 
   /** Returns the id of the newest set. */
   async function lastSet(): Promise<string> {
-    return `${(await flags.listEvents({ limit: 1 })).items[0]?.changeSet}`;
+    return `${(await flags.events.list({ limit: 1 })).items[0]?.changeSet}`;
   }
 
-  const undo = async (changeSet: string) => flags.undoChangeSet({ changeSet });
+  const undo = async (changeSet: string) => flags.history.undo({ changeSet });
   const rollouts = async () => (await flags.rollouts.list()).items;
 
   /** Nothing goes on by itself. */

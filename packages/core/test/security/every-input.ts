@@ -52,7 +52,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: { from: 'beginning' },
     async take(flags, input) {
       await flags.consume('audit', () => undefined);
-      await flags.resetConsumer({ consumer: 'audit' }, input);
+      await flags.consumers.reset({ consumer: 'audit' }, input);
     },
   },
   updateProject: { input: { name: 'Shop' }, take: (flags, input) => flags.updateProject(DEFAULT, input) },
@@ -74,12 +74,12 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   undoChangeSet: {
     input: { actor: 'ada', reason: 'x' },
     take: async (flags, input) =>
-      flags.undoChangeSet({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
+      flags.history.undo({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
   },
   previewUndo: {
     input: { environment: 'production', contexts: [{ userId: '7' }] },
     take: async (flags, input) =>
-      flags.previewUndo({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
+      flags.history.previewUndo({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
   },
   plan: { input: CHANGES, take: (flags, input) => flags.plan(input) },
   addStrategy: { input: STRATEGY, take: (flags, input) => flags.addStrategy(PRODUCTION, input) },
@@ -105,33 +105,33 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   },
   createSegment: {
     input: { name: 'new', constraints: [CONSTRAINT] },
-    take: (flags, input) => flags.createSegment(input),
+    take: (flags, input) => flags.segments.create(input),
   },
   updateSegment: {
     input: { constraints: [CONSTRAINT] },
-    take: (flags, input) => flags.updateSegment({ segment: 1 }, input),
+    take: (flags, input) => flags.segments.update({ segment: 1 }, input),
   },
-  createToken: { input: { name: 'ops', kind: 'admin' }, take: (flags, input) => flags.createToken(input) },
+  createToken: { input: { name: 'ops', kind: 'admin' }, take: (flags, input) => flags.tokens.create(input) },
   exportDefinitions: {
     input: { project: ['default'] },
-    take: (flags, input) => flags.exportDefinitions(input),
+    take: (flags, input) => flags.definitions.export(input),
   },
   importDefinitions: {
     input: { version: 1, flags: [{ name: 'imported', project: 'default', labels: ['x'] }] },
-    take: (flags, input) => flags.importDefinitions(input),
+    take: (flags, input) => flags.definitions.import(input),
   },
   updateToken: {
     input: { expiresAt: null },
     take: async (flags, input) => {
-      const { token } = await flags.createToken({ name: `updated ${Math.random()}`, kind: 'admin' });
-      return flags.updateToken({ token: token.id }, input);
+      const { token } = await flags.tokens.create({ name: `updated ${Math.random()}`, kind: 'admin' });
+      return flags.tokens.update({ token: token.id }, input);
     },
   },
   rotateToken: {
     input: { overlap: 1000, expiresAt: null },
     take: async (flags, input) => {
-      const { token } = await flags.createToken({ name: `rotated ${Math.random()}`, kind: 'admin' });
-      return flags.rotateToken({ token: token.id }, input);
+      const { token } = await flags.tokens.create({ name: `rotated ${Math.random()}`, kind: 'admin' });
+      return flags.tokens.rotate({ token: token.id }, input);
     },
   },
   'approvalPolicy.set': {
@@ -206,14 +206,14 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   },
   reportMetrics: { input: REPORT, take: (flags, input) => flags.reportMetrics(input) },
   reportMetricsInBulk: { input: { reports: [REPORT] }, take: (flags, input) => flags.reportMetricsInBulk(input) },
-  listHistory: { input: { project: 'default', flag: 'checkout' }, take: (flags, input) => flags.listHistory(input) },
+  listHistory: { input: { project: 'default', flag: 'checkout' }, take: (flags, input) => flags.history.list(input) },
   searchFlags: { input: { label: 'shop', limit: 1 }, take: (flags, input) => flags.searchFlags(input) },
-  listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.listEvents(input) },
+  listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.events.list(input) },
 };
 
 /** A project with the documents that the operations refer to. */
 export async function furnish(flags: Flags): Promise<void> {
-  await flags.createSegment({ name: 'beta', constraints: [] });
+  await flags.segments.create({ name: 'beta', constraints: [] });
   for (const name of ['checkout', 'parent']) await flags.createFlag(DEFAULT, { name });
   await flags.setVariants(CHECKOUT, [{ name: 'first' }]);
 }

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import { parseNumber } from '../../src/base/primitives.js';
 import { operationOf } from '../../src/changesets/operations.js';
 import { isPattern } from '../../src/evaluation/constraints.js';
-import { createFlags, definitionsSchema, type Flags, isFlagsError, memoryStorage } from '../../src/index.js';
+import { definitionsSchema, type Flags, isFlagsError, memoryStorage, openFlags } from '../../src/index.js';
 import { type InputSchemas, inputSchemas } from '../../src/input-schemas.js';
 import { createSettings } from '../../src/options.js';
 import { everythingIn } from '../everything.js';
@@ -59,7 +59,7 @@ describe.each(Object.entries(TAKERS))('%s', (_, { input, take }) => {
 
   beforeEach(async () => {
     const options = { onProblem: () => undefined, due: { run: 'elsewhere' } } as const;
-    flags = await createFlags<string>({ ...options, storage: memoryStorage() });
+    flags = await openFlags<string>({ ...options, storage: memoryStorage() });
     await furnish(flags);
   });
   afterEach(() => flags.close());
@@ -110,7 +110,7 @@ describe('the largest and the smallest inputs that a schema admits', () => {
   let flags: Flags<string>;
 
   beforeEach(async () => {
-    flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
+    flags = await openFlags<string>({ storage: memoryStorage(), ...SILENT });
     await furnish(flags);
   });
   afterEach(() => flags.close());
@@ -118,24 +118,24 @@ describe('the largest and the smallest inputs that a schema admits', () => {
   it.each(EXTREMES)('of %s leave a store that can be changed, evaluated and copied', async (_, take, inputs) => {
     for (const input of inputs) expect(['done', 'refused']).toContain(await outcomeOf(() => take(flags, input)));
     const ids = [];
-    for (const name of ['one', 'two', 'three']) ids.push((await flags.createSegment({ name, constraints: [] })).id);
+    for (const name of ['one', 'two', 'three']) ids.push((await flags.segments.create({ name, constraints: [] })).id);
     expect(new Set(ids).size).toBe(3);
     await flags.createFlag(DEFAULT, { name: 'next' });
     await flags.addStrategy({ ...PRODUCTION, flag: 'next' }, { name: 'default', segments: ids });
     await flags.enable({ ...PRODUCTION, flag: 'next' });
     expect(flags.isEnabled('next', {}, { environment: 'production' })).toBe(true);
-    const definitions = await flags.exportDefinitions();
-    expect(await flags.importDefinitions(definitions, { dryRun: true })).toMatchObject({ differences: [] });
-    const copy = await createFlags<string>({ storage: memoryStorage(), isUser: () => true, ...SILENT });
-    await copy.importDefinitions(definitions);
-    expect((await copy.exportDefinitions()).flags).toEqual(definitions.flags);
+    const definitions = await flags.definitions.export();
+    expect(await flags.definitions.import(definitions, { dryRun: true })).toMatchObject({ differences: [] });
+    const copy = await openFlags<string>({ storage: memoryStorage(), isUser: () => true, ...SILENT });
+    await copy.definitions.import(definitions);
+    expect((await copy.definitions.export()).flags).toEqual(definitions.flags);
     await copy.close();
   });
 });
 
 describe('the operations under test', () => {
   it('include all that have input', async () => {
-    const flags = await createFlags<string>({ storage: memoryStorage() });
+    const flags = await openFlags<string>({ storage: memoryStorage() });
     const withoutInput =
       /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|planUndo|status|refresh|get\w+|list\w+|count\w+|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyTokens?|changeMemberRole|asOf|runDue|(changeRequests|approvalPolicy)\.get|rollouts\.list)$/;
     const operations = [...methodsOf(flags).keys()].filter((name) => !withoutInput.test(name));
@@ -184,7 +184,7 @@ const HARD_TO_READ = [
 
 describe('a regular expression of a user', () => {
   it.each(CATASTROPHES)('is matched in linear time: %s', async (value, userId) => {
-    const flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
+    const flags = await openFlags<string>({ storage: memoryStorage(), ...SILENT });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, {
       name: 'default',
@@ -196,7 +196,7 @@ describe('a regular expression of a user', () => {
   });
 
   it('matches no text of more than 500 characters', async () => {
-    const flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
+    const flags = await openFlags<string>({ storage: memoryStorage(), ...SILENT });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     const constraint = { contextName: 'userId', operator: 'REGEX', value: 'a' } as const;
     await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [constraint] });
@@ -207,9 +207,9 @@ describe('a regular expression of a user', () => {
   });
 
   it.each(TOO_LARGE)('is refused before it is compiled if it is too large: %s', async (value) => {
-    const flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
+    const flags = await openFlags<string>({ storage: memoryStorage(), ...SILENT });
     const constraints = [{ contextName: 'userId', operator: 'REGEX', value }] as const;
-    const refusal = await refusalOf(flags.createSegment({ name: 'large', constraints }));
+    const refusal = await refusalOf(flags.segments.create({ name: 'large', constraints }));
     expect([refusal.code, refusal.details[0]?.path]).toEqual(['invalid_input', '/constraints/0/value']);
     await flags.close();
   });

@@ -20,7 +20,7 @@ onEveryStorage((start) => {
     it('are created with an id, a time and an author', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
-      const created = await flags.createSegment(BETA, { actor: 'ada@example.org' });
+      const created = await flags.segments.create(BETA, { actor: 'ada@example.org' });
       expect(created).toEqual({
         ...BETA,
         id: 1,
@@ -29,8 +29,8 @@ onEveryStorage((start) => {
         createdBy: 'ada@example.org',
         revision: expect.any(Number),
       });
-      expect(await flags.getSegment({ segment: 1 })).toEqual(created);
-      expect(await flags.as('grace').createSegment({ name: 'gamma', ...EMPTY })).toMatchObject({
+      expect(await flags.segments.get({ segment: 1 })).toEqual(created);
+      expect(await flags.as('grace').segments.create({ name: 'gamma', ...EMPTY })).toMatchObject({
         id: 2,
         description: '',
         createdBy: 'grace',
@@ -39,31 +39,31 @@ onEveryStorage((start) => {
 
     it('are listed by id, as numbers are ordered', async () => {
       const flags = await start();
-      for (let n = 12; n > 0; n--) await flags.createSegment({ name: `segment ${n}`, ...EMPTY });
-      const { items: listed } = await flags.listSegments();
+      for (let n = 12; n > 0; n--) await flags.segments.create({ name: `segment ${n}`, ...EMPTY });
+      const { items: listed } = await flags.segments.list();
       expect(listed.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
-      expect(listed[0]).toEqual(await flags.getSegment({ segment: 1 }));
+      expect(listed[0]).toEqual(await flags.segments.get({ segment: 1 }));
     });
 
     it('have unique names, inherited ones included', async () => {
       const flags = await start();
       for (const name of [...INHERITED_NAMES, 'two words', '☃']) {
-        expect((await flags.createSegment({ name, ...EMPTY })).name).toBe(name);
-        await expectRefusal(flags, 'segment_exists', () => flags.createSegment({ name, ...EMPTY }));
+        expect((await flags.segments.create({ name, ...EMPTY })).name).toBe(name);
+        await expectRefusal(flags, 'segment_exists', () => flags.segments.create({ name, ...EMPTY }));
       }
     });
 
     it('are created once, of many simultaneous creations of one name', async () => {
       const flags = await start();
-      const creations = Array.from({ length: 50 }, () => flags.createSegment(BETA));
+      const creations = Array.from({ length: 50 }, () => flags.segments.create(BETA));
       const outcomes = await Promise.allSettled(creations);
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      expect((await flags.listSegments()).items).toHaveLength(1);
+      expect((await flags.segments.list()).items).toHaveLength(1);
     });
 
     it('never share an id, however many are created at once', async () => {
       const flags = await start();
-      const creations = Array.from({ length: 50 }, (_, n) => flags.createSegment({ name: `segment ${n}`, ...EMPTY }));
+      const creations = Array.from({ length: 50 }, (_, n) => flags.segments.create({ name: `segment ${n}`, ...EMPTY }));
       const ids = (await Promise.all(creations)).map(({ id }) => id);
       expect(new Set(ids).size).toBe(50);
     });
@@ -71,32 +71,32 @@ onEveryStorage((start) => {
     it('change in name, description and constraints, and keep absent members', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
-      const { id, createdAt, createdBy } = await flags.createSegment(BETA);
+      const { id, createdAt, createdBy } = await flags.segments.create(BETA);
       clock.advance(MINUTE);
-      const updated = await flags.updateSegment({ segment: id }, { name: 'early', constraints: [] });
+      const updated = await flags.segments.update({ segment: id }, { name: 'early', constraints: [] });
       expect(updated).toMatchObject({ ...BETA, id, name: 'early', constraints: [], createdAt, createdBy });
-      expect(await flags.updateSegment({ segment: id }, { description: '' })).toMatchObject({
+      expect(await flags.segments.update({ segment: id }, { description: '' })).toMatchObject({
         name: 'early',
         description: '',
       });
-      expect((await flags.listSegments()).items).toEqual([await flags.getSegment({ segment: id })]);
+      expect((await flags.segments.list()).items).toEqual([await flags.segments.get({ segment: id })]);
     });
 
     it('release their old name after a rename, and cannot take a used one', async () => {
       const flags = await start();
-      await flags.createSegment(BETA);
-      await flags.createSegment({ name: 'gamma', ...EMPTY });
-      await expectRefusal(flags, 'segment_exists', () => flags.updateSegment({ segment: 2 }, { name: 'beta' }));
-      await flags.updateSegment({ segment: 1 }, { name: 'early' });
-      expect(await flags.updateSegment({ segment: 2 }, { name: 'beta' })).toMatchObject({ id: 2, name: 'beta' });
+      await flags.segments.create(BETA);
+      await flags.segments.create({ name: 'gamma', ...EMPTY });
+      await expectRefusal(flags, 'segment_exists', () => flags.segments.update({ segment: 2 }, { name: 'beta' }));
+      await flags.segments.update({ segment: 1 }, { name: 'early' });
+      expect(await flags.segments.update({ segment: 2 }, { name: 'beta' })).toMatchObject({ id: 2, name: 'beta' });
     });
 
     it('are deleted; their name can be used again and their id cannot', async () => {
       const flags = await start();
-      await flags.createSegment(BETA);
-      await flags.deleteSegment({ segment: 1 });
-      await expectRefusal(flags, 'segment_not_found', () => flags.getSegment({ segment: 1 }));
-      expect(await flags.createSegment(BETA)).toMatchObject({ id: 2 });
+      await flags.segments.create(BETA);
+      await flags.segments.delete({ segment: 1 });
+      await expectRefusal(flags, 'segment_not_found', () => flags.segments.get({ segment: 1 }));
+      expect(await flags.segments.create(BETA)).toMatchObject({ id: 2 });
     });
 
     it.each([
@@ -113,15 +113,15 @@ onEveryStorage((start) => {
       null,
     ])('are not created from %j', async (input) => {
       const flags = await start();
-      await expectRefusal(flags, 'invalid_input', () => flags.createSegment(input as unknown as NewSegment));
+      await expectRefusal(flags, 'invalid_input', () => flags.segments.create(input as unknown as NewSegment));
     });
 
     it.each([{ name: '' }, { constraints: null }, { constraints: [{}] }, { description: 5 }, null])(
       'are not changed by %j',
       async (changes) => {
         const flags = await start();
-        await flags.createSegment(BETA);
-        const attempt = () => flags.updateSegment({ segment: 1 }, changes as unknown as SegmentChanges);
+        await flags.segments.create(BETA);
+        const attempt = () => flags.segments.update({ segment: 1 }, changes as unknown as SegmentChanges);
         await expectRefusal(flags, 'invalid_input', attempt);
       },
     );
@@ -129,29 +129,31 @@ onEveryStorage((start) => {
     it('are not found by an unknown id', async () => {
       const flags = await start();
       for (const segment of [0, 1, -1, 1.5, Number.NaN, Number.MAX_VALUE]) {
-        await expectRefusal(flags, 'segment_not_found', () => flags.getSegment({ segment }));
-        await expectRefusal(flags, 'segment_not_found', () => flags.updateSegment({ segment }, { name: 'x' }));
-        await expectRefusal(flags, 'segment_not_found', () => flags.deleteSegment({ segment }));
-        await expectRefusal(flags, 'segment_not_found', () => flags.listSegmentUses({ segment }));
+        await expectRefusal(flags, 'segment_not_found', () => flags.segments.get({ segment }));
+        await expectRefusal(flags, 'segment_not_found', () => flags.segments.update({ segment }, { name: 'x' }));
+        await expectRefusal(flags, 'segment_not_found', () => flags.segments.delete({ segment }));
+        await expectRefusal(flags, 'segment_not_found', () => flags.segments.listUses({ segment }));
       }
     });
 
     it('are changed and deleted only at the given revision', async () => {
       const flags = await start();
-      await expectRefusal(flags, 'revision_mismatch', () => flags.createSegment(BETA, { ifRevision: 1 }));
-      const { revision } = await flags.createSegment(BETA);
+      await expectRefusal(flags, 'revision_mismatch', () => flags.segments.create(BETA, { ifRevision: 1 }));
+      const { revision } = await flags.segments.create(BETA);
       const stale = { ifRevision: revision + 1 };
-      await expectRefusal(flags, 'revision_mismatch', () => flags.updateSegment({ segment: 1 }, { name: 'x' }, stale));
-      await expectRefusal(flags, 'revision_mismatch', () => flags.deleteSegment({ segment: 1 }, stale));
-      await flags.deleteSegment({ segment: 1 }, { ifRevision: revision });
+      await expectRefusal(flags, 'revision_mismatch', () =>
+        flags.segments.update({ segment: 1 }, { name: 'x' }, stale),
+      );
+      await expectRefusal(flags, 'revision_mismatch', () => flags.segments.delete({ segment: 1 }, stale));
+      await flags.segments.delete({ segment: 1 }, { ifRevision: revision });
     });
 
     it('are recorded whole, one event per change and none without a difference', async () => {
       const flags = await start();
       const events = await eventsOf(flags, async () => {
-        await flags.createSegment(BETA);
-        await flags.updateSegment({ segment: 1 }, { name: 'early', constraints: BETA.constraints });
-        await flags.deleteSegment({ segment: 1 });
+        await flags.segments.create(BETA);
+        await flags.segments.update({ segment: 1 }, { name: 'early', constraints: BETA.constraints });
+        await flags.segments.delete({ segment: 1 });
       });
       const [created, updated] = [
         { id: 1, ...BETA },
@@ -162,18 +164,18 @@ onEveryStorage((start) => {
         { type: 'segment-updated', project: null, flag: null, data: updated, before: created },
         { type: 'segment-deleted', project: null, flag: null, data: null, before: updated },
       ]);
-      await flags.createSegment(BETA);
+      await flags.segments.create(BETA);
       const same = { ...BETA, constraints: structuredClone(BETA.constraints) };
-      expect(await factsOf(flags, () => flags.updateSegment({ segment: 2 }, same))).toEqual([]);
-      expect(await factsOf(flags, () => flags.updateSegment({ segment: 2 }, {}))).toEqual([]);
+      expect(await factsOf(flags, () => flags.segments.update({ segment: 2 }, same))).toEqual([]);
+      expect(await factsOf(flags, () => flags.segments.update({ segment: 2 }, {}))).toEqual([]);
     });
 
     it('are not affected by later mutations of the input', async () => {
       const flags = await start();
       const input = structuredClone(BETA) as { name: string; constraints: { values: string[] }[] } & NewSegment;
-      await flags.createSegment(input);
+      await flags.segments.create(input);
       input.constraints[0]?.values.push('9');
-      expect((await flags.getSegment({ segment: 1 })).constraints).toEqual(BETA.constraints);
+      expect((await flags.segments.get({ segment: 1 })).constraints).toEqual(BETA.constraints);
     });
   });
 });
@@ -191,7 +193,7 @@ onEveryStorage((start) => {
     it('is used by flags of that project only, in every way in which strategies change', async () => {
       const flags = await start();
       await withTwoProjects(flags);
-      expect(await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY })).toMatchObject({
+      expect(await flags.segments.create({ name: 'beta', project: 'shop', ...EMPTY })).toMatchObject({
         project: 'shop',
       });
       await flags.addStrategy(SHOP, { name: 'default', segments: [1] });
@@ -208,38 +210,38 @@ onEveryStorage((start) => {
     it('exists only for a project that exists', async () => {
       const flags = await start();
       await expectRefusal(flags, 'project_not_found', () =>
-        flags.createSegment({ name: 'a', project: 'no', ...EMPTY }),
+        flags.segments.create({ name: 'a', project: 'no', ...EMPTY }),
       );
-      await flags.createSegment({ name: 'a', ...EMPTY });
-      await expectRefusal(flags, 'project_not_found', () => flags.updateSegment(SEGMENT, { project: 'no' }));
+      await flags.segments.create({ name: 'a', ...EMPTY });
+      await expectRefusal(flags, 'project_not_found', () => flags.segments.update(SEGMENT, { project: 'no' }));
     });
 
     it('is assigned to it only while no flag of another project uses it', async () => {
       const flags = await start();
       await withTwoProjects(flags);
-      await flags.createSegment({ name: 'beta', ...EMPTY });
+      await flags.segments.create({ name: 'beta', ...EMPTY });
       const { id } = await flags.addStrategy(OTHER, { name: 'default', segments: [1] });
       await flags.addStrategy(SHOP, { name: 'default', segments: [1] });
       const error = await expectRefusal(flags, 'segment_in_use', () =>
-        flags.updateSegment(SEGMENT, { project: 'shop' }),
+        flags.segments.update(SEGMENT, { project: 'shop' }),
       );
       expect(error.message).not.toContain('default');
       await flags.removeStrategy({ ...OTHER, strategy: id });
-      expect(await flags.updateSegment(SEGMENT, { project: 'shop' })).toMatchObject({
+      expect(await flags.segments.update(SEGMENT, { project: 'shop' })).toMatchObject({
         project: 'shop',
         name: 'beta',
       });
-      expect(await flags.updateSegment(SEGMENT, { project: null })).toMatchObject({ project: null });
+      expect(await flags.segments.update(SEGMENT, { project: null })).toMatchObject({ project: null });
     });
 
     it('excludes a simultaneous use by another project', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       for (let round = 1; round <= 5; round++) {
-        await flags.createSegment({ name: `segment ${round}`, ...EMPTY });
+        await flags.segments.create({ name: `segment ${round}`, ...EMPTY });
         const outcomes = await Promise.allSettled([
           flags.addStrategy(OTHER, { name: 'default', segments: [round] }),
-          flags.updateSegment({ segment: round }, { project: 'shop' }),
+          flags.segments.update({ segment: round }, { project: 'shop' }),
         ]);
         expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       }
@@ -248,14 +250,14 @@ onEveryStorage((start) => {
     it('is deleted with its project, and its name can be used again', async () => {
       const flags = await start();
       await withTwoProjects(flags);
-      await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY });
-      await flags.createSegment({ name: 'all', ...EMPTY });
+      await flags.segments.create({ name: 'beta', project: 'shop', ...EMPTY });
+      await flags.segments.create({ name: 'all', ...EMPTY });
       await flags.addStrategy(SHOP, { name: 'default', segments: [1] });
       await flags.archiveFlag(SHOP);
       await flags.deleteProject({ project: 'shop' });
-      expect((await flags.listSegments()).items).toMatchObject([{ name: 'all' }]);
-      expect((await flags.listEvents({ type: 'segment-deleted' })).items).toMatchObject([{ project: 'shop' }]);
-      expect(await flags.createSegment({ name: 'beta', ...EMPTY })).toMatchObject({ id: 3 });
+      expect((await flags.segments.list()).items).toMatchObject([{ name: 'all' }]);
+      expect((await flags.events.list({ type: 'segment-deleted' })).items).toMatchObject([{ project: 'shop' }]);
+      expect(await flags.segments.create({ name: 'beta', ...EMPTY })).toMatchObject({ id: 3 });
     });
   });
 
@@ -263,8 +265,8 @@ onEveryStorage((start) => {
     it('receives every segment that a strategy starts to use, and can refuse', async () => {
       const flags = await start();
       await withTwoProjects(flags);
-      await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY });
-      for (const name of ['all', 'secret']) await flags.createSegment({ name, ...EMPTY });
+      await flags.segments.create({ name: 'beta', project: 'shop', ...EMPTY });
+      for (const name of ['all', 'secret']) await flags.segments.create({ name, ...EMPTY });
       const asked: SegmentUseRequest[] = [];
       const refusal = new FlagsError('segment_not_found', 'Not yours.');
       const checked = flags.as('ada', {
@@ -293,7 +295,7 @@ onEveryStorage((start) => {
     it('receives both projects of a segment that the set moves', async () => {
       const flags = await start();
       await withTwoProjects(flags);
-      await flags.createSegment({ name: 'beta', ...EMPTY });
+      await flags.segments.create({ name: 'beta', ...EMPTY });
       const asked: SegmentUseRequest[] = [];
       const checked = flags.as('ada', { authorize: ({ segmentUses }) => void asked.push(...segmentUses) });
       await checked.plan([
@@ -324,14 +326,14 @@ onEveryStorage((start) => {
 });
 
 async function withSegments(flags: Flags<string>): Promise<Flags<string>> {
-  await flags.createSegment({ name: 'beta', constraints: [] });
-  await flags.createSegment({ name: 'gamma', constraints: [] });
+  await flags.segments.create({ name: 'beta', constraints: [] });
+  await flags.segments.create({ name: 'gamma', constraints: [] });
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   return flags;
 }
 
 async function flagsThatUse(flags: Flags<string>, segment: number): Promise<readonly string[]> {
-  return (await flags.listSegmentUses({ segment })).items.map(({ flag }) => flag);
+  return (await flags.segments.listUses({ segment })).items.map(({ flag }) => flag);
 }
 
 onEveryStorage((start) => {
@@ -344,7 +346,7 @@ onEveryStorage((start) => {
       const first = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1, 2] });
       const second = await flags.addStrategy(basket, { name: 'default', segments: [1] });
       await flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [2] });
-      expect((await flags.listSegmentUses(SEGMENT)).items).toEqual([
+      expect((await flags.segments.listUses(SEGMENT)).items).toEqual([
         { ...basket, strategy: second.id },
         { ...PRODUCTION, strategy: first.id },
       ]);
@@ -368,26 +370,26 @@ onEveryStorage((start) => {
     it('prevent its deletion, also in the archive', async () => {
       const flags = await withSegments(await start());
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
-      const error = await expectRefusal(flags, 'segment_in_use', () => flags.deleteSegment(SEGMENT));
+      const error = await expectRefusal(flags, 'segment_in_use', () => flags.segments.delete(SEGMENT));
       expect(error.message).toContain('a strategy');
       expect(error.message).not.toContain('checkout');
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
       await flags.archiveFlag(CHECKOUT);
-      const archived = await expectRefusal(flags, 'segment_in_use', () => flags.deleteSegment(SEGMENT));
+      const archived = await expectRefusal(flags, 'segment_in_use', () => flags.segments.delete(SEGMENT));
       expect(archived.message).toContain('2 strategies');
       await flags.deleteFlag({ flag: 'checkout' });
-      await flags.deleteSegment(SEGMENT);
+      await flags.segments.delete(SEGMENT);
     });
 
     it('change its revision when they start, not while they stay', async () => {
       const flags = await withSegments(await start());
-      const { revision } = await flags.getSegment(SEGMENT);
+      const { revision } = await flags.segments.get(SEGMENT);
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
-      const used = await flags.getSegment(SEGMENT);
+      const used = await flags.segments.get(SEGMENT);
       expect(used.revision).toBeGreaterThan(revision);
       await flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1] });
       await flags.enable(PRODUCTION);
-      expect(await flags.getSegment(SEGMENT)).toEqual(used);
+      expect(await flags.segments.get(SEGMENT)).toEqual(used);
     });
 
     it('refer to segments that exist, each at most once', async () => {
@@ -404,16 +406,16 @@ onEveryStorage((start) => {
           expect(error.details).toMatchObject([{ path: '/segments/1' }]);
         }
       }
-      await expectRefusal(flags, 'segment_not_found', () => flags.listSegmentUses({ segment: 99 }));
+      await expectRefusal(flags, 'segment_not_found', () => flags.segments.listUses({ segment: 99 }));
     });
 
     it('list the segments of one strategy, by id', async () => {
       const flags = await withSegments(await start());
       const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [2, 1] });
       const other = await flags.addStrategy(PRODUCTION, { name: 'default' });
-      expect((await flags.listSegments({ strategy: id })).items).toEqual((await flags.listSegments()).items);
-      expect((await flags.listSegments({ strategy: other.id })).items).toEqual([]);
-      expect((await flags.listSegments({ strategy: 'unknown' })).items).toEqual([]);
+      expect((await flags.segments.list({ strategy: id })).items).toEqual((await flags.segments.list()).items);
+      expect((await flags.segments.list({ strategy: other.id })).items).toEqual([]);
+      expect((await flags.segments.list({ strategy: 'unknown' })).items).toEqual([]);
     });
 
     it('can start in fifty flags at once', async () => {

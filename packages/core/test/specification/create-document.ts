@@ -42,7 +42,7 @@ class DocumentCreation {
       case 'segment-updated':
         return this.createSegment(event.segment);
       case 'segment-removed':
-        return this.flags.deleteSegment({ segment: this.segments.get(event.segmentId) ?? 0 });
+        return this.flags.segments.delete({ segment: this.segments.get(event.segmentId) ?? 0 });
     }
   }
 
@@ -60,7 +60,7 @@ class DocumentCreation {
 
   private async createSegment({ id, constraints }: SegmentDefinition): Promise<void> {
     const input = { name: `segment ${id}`, constraints: constraints ?? [] };
-    const created = await this.flags.createSegment(input as Parameters<Flags['createSegment']>[0]);
+    const created = await this.flags.segments.create(input as Parameters<Flags['segments']['create']>[0]);
     this.segments.set(id, created.id);
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { compileSnapshot } from '../../src/evaluation/snapshot.js';
-import { createFlags, type EvaluatedVariant, type Flags, memoryStorage } from '../../src/index.js';
+import { type EvaluatedVariant, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import type { VariantDefinition } from '../../src/integration.js';
 import { arbitraryContext, arbitraryFlags, arbitrarySegments, FLAG_NAMES } from '../evaluation/arbitrary-documents.js';
 import { type CreatedDocument, createDocument } from './create-document.js';
@@ -64,7 +64,7 @@ describe('the public client specification, each document created by the administ
     let created: CreatedDocument;
 
     beforeAll(async () => {
-      flags = await createFlags({
+      flags = await openFlags({
         storage: memoryStorage(),
         ...{ pollInterval: 0, usage: { interval: 0 }, onProblem: () => undefined },
       });

@@ -1,6 +1,6 @@
 import { extent } from '../../../../test/extent.js';
 import { SEED } from '../../../../test/seed.js';
-import { createFlags, type Flags, isFlagsError } from '../../src/index.js';
+import { type Flags, isFlagsError, openFlags } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import type { UsageStorage } from '../../src/storage/usage/port.js';
 import type { Fault } from '../../src/testing.js';
@@ -198,7 +198,7 @@ describe('hostile input', () => {
         let refused = 0;
         for (let given = 0; given < BYTES; ) {
           const { storage, dispose } = await open();
-          const flags = await createFlags({ ...SILENT, storage });
+          const flags = await openFlags({ ...SILENT, storage });
           await furnish(flags);
           let before = await textOf(storage);
           for (const attempt of ATTEMPTS) {

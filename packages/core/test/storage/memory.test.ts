@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { compareCodePoints } from '../../src/base/collections.js';
-import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/flags.js';
+import { openFlags } from '../../src/open-flags.js';
 import { prepareCommit } from '../../src/storage/commit.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Commit, DocumentKey, DocumentWrite, FlagsStorage } from '../../src/storage/port.js';
@@ -61,7 +61,7 @@ describe('memory', () => {
 
     it('returns results of changes that callers may change', async () => {
       const storage = memoryStorage();
-      const flags = await createFlags({ storage });
+      const flags = await openFlags({ storage });
       const ref = { project: 'default', flag: 'checkout' };
       const place = { ...ref, environment: 'production' };
       await flags.createFlag(ref, { name: 'checkout' });

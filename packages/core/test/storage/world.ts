@@ -4,7 +4,7 @@ import { requestDocuments } from '../../src/features/change-requests/change-requ
 import { policyDocuments } from '../../src/features/change-requests/policy.kind.js';
 import { dependencyEdges } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
-import { createFlags, type Flags } from '../../src/index.js';
+import { type Flags, openFlags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.kind.js';
 import { segmentRegistries } from '../../src/segments/segment.js';
 import { segmentDocuments } from '../../src/segments/segment.kind.js';
@@ -57,7 +57,7 @@ export async function createWorld(stored: FlagsStorage): Promise<World> {
   // Makes the random secrets of tokens as repeatable as the ids.
   jest.spyOn(crypto, 'randomBytes').mockImplementation(((size: number) => Buffer.alloc(size, ++ids)) as never);
   const newId = () => `id-${++ids}`;
-  const flags = await createFlags({
+  const flags = await openFlags({
     ...SILENT,
     storage: withUsage(storage, usage),
     usage: { interval: 0 },
@@ -117,7 +117,7 @@ export async function expectReplayed(storage: FlagsStorage): Promise<void> {
 export async function expectCurrent({ flags, stored }: World): Promise<void> {
   expect(await flags.refresh()).toMatchObject({ state: 'current' });
   const keptOpen = withUsage({ ...stored, close: () => undefined }, memoryUsage());
-  const fresh = await createFlags({ ...SILENT, storage: keptOpen, usage: { interval: 0 } });
+  const fresh = await openFlags({ ...SILENT, storage: keptOpen, usage: { interval: 0 } });
   for (const { name: environment } of flags.settings.environments) {
     const here = flags.configuration({ environment });
     const there = fresh.configuration({ environment });

@@ -2,7 +2,7 @@ import asyncHooks, { type AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
 import { type TestFlags, testFlags, vary, withFlags } from '@flags/core/testing';
 import { isWithin } from '../../../../test/processor-time.js';
-import { createFlags, defineFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { defineFlags, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 
 const project = 'default';
 const environment = 'production';
@@ -40,7 +40,7 @@ describe('testFlags', () => {
       ['production', true],
     ]);
     expect(variants.map(({ name, weight }) => [name, weight])).toEqual([['red', 1000]]);
-    const { items: events } = await flags.listEvents({ flag: 'checkout' });
+    const { items: events } = await flags.events.list({ flag: 'checkout' });
     expect(events.map(({ type }) => type)).toEqual([
       'environment-disabled',
       'environment-enabled',
@@ -57,15 +57,15 @@ describe('testFlags', () => {
     const flags = testFlags({ checkout: true });
     const ref = { project, flag: 'checkout' };
     await flags.as('ada').apply([{ op: 'disable', ref: { ...ref, environment } }], { reason: 'too slow' });
-    const { items } = await flags.listHistory(ref);
+    const { items } = await flags.history.list(ref);
     expect(items.map(({ actor, reason }) => [actor, reason])).toEqual([
       ['ada', 'too slow'],
       ['system', null],
     ]);
     expect(items[0]?.events.map(({ type }) => type)).toEqual(['environment-disabled']);
-    await flags.undoChangeSet({ changeSet: String(items[0]?.id) });
+    await flags.history.undo({ changeSet: String(items[0]?.id) });
     expect(flags.isEnabled('checkout')).toBe(true);
-    expect((await flags.fork().listHistory(ref)).items).toHaveLength(3);
+    expect((await flags.fork().history.list(ref)).items).toHaveLength(3);
   });
 
   it.each<[string, (flags: TestFlags) => unknown]>([
@@ -110,7 +110,7 @@ describe('testFlags', () => {
     const detail = await given.getFlag(ref);
     expect(detail.createdAt).toBe('2026-01-01T00:00:00.000Z');
     expect(detail.environments[0]?.strategies[0]?.id).toBe('given');
-    const { items: events } = await given.listEvents({ flag: 'checkout' });
+    const { items: events } = await given.events.list({ flag: 'checkout' });
     expect(new Set(events.map(({ actor }) => actor))).toEqual(new Set(['tests']));
   });
 
@@ -265,7 +265,7 @@ describe('override', () => {
   });
 
   it('needs the flags of testFlags as a function', async () => {
-    const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0 });
+    const flags = await openFlags({ storage: memoryStorage(), pollInterval: 0 });
     expect(() => withFlags(flags as never, {}, () => undefined)).toThrow('withFlags needs the flags of testFlags');
     expect(() => vary(flags as never, [], () => undefined)).toThrow('vary needs the flags of testFlags');
     await flags.close();
@@ -339,7 +339,7 @@ describe('fork', () => {
       'later',
       'own',
     ]);
-    const { items: events } = await fork.listEvents({ flag: 'later' });
+    const { items: events } = await fork.events.list({ flag: 'later' });
     expect(events.map(({ type }) => type)).toEqual(['flag-created']);
     await fork.disable(ref);
     expect(fork.isEnabled('checkout')).toBe(false);

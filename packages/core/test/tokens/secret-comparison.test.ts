@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto';
 import { createHash } from 'node:crypto';
-import { createFlags, type FlagsStorage, memoryStorage } from '../../src/index.js';
+import { type FlagsStorage, memoryStorage, openFlags } from '../../src/index.js';
 
 jest.mock('node:crypto', () => {
   const actual = jest.requireActual<typeof import('node:crypto')>('node:crypto');
@@ -23,8 +23,8 @@ function overheard(storage: FlagsStorage) {
 describe('the secret of a token', () => {
   it('is looked up by its digest, and compared as a digest in constant time', async () => {
     const { asked, storage } = overheard(memoryStorage());
-    const flags = await createFlags({ storage, pollInterval: 0 });
-    await flags.createToken({ name: 'ops', kind: 'admin', secret: SECRET });
+    const flags = await openFlags({ storage, pollInterval: 0 });
+    await flags.tokens.create({ name: 'ops', kind: 'admin', secret: SECRET });
     asked.length = 0;
     const compare = jest.mocked(crypto.timingSafeEqual);
     compare.mockClear();
@@ -40,14 +40,14 @@ describe('the secret of a token', () => {
 
   it('differs from one whose digest starts with the same bytes', async () => {
     const inner = memoryStorage();
-    const flags = await createFlags({ storage: inner, pollInterval: 0 });
-    await flags.createToken({ name: 'ops', kind: 'admin', secret: SECRET });
+    const flags = await openFlags({ storage: inner, pollInterval: 0 });
+    await flags.tokens.create({ name: 'ops', kind: 'admin', secret: SECRET });
     const twin = hashOf(SECRET).replace(/.$/, (last) => (last === '0' ? '1' : '0'));
     const get: FlagsStorage['get'] = async (key) => {
       const found = await inner.get(key);
       return found && key.kind === 'token' ? { ...found, body: { ...(found.body as object), hash: twin } } : found;
     };
-    const deceived = await createFlags({ storage: { ...inner, get }, pollInterval: 0 });
+    const deceived = await openFlags({ storage: { ...inner, get }, pollInterval: 0 });
     expect(await deceived.verifyToken(SECRET)).toBeUndefined();
     await deceived.close();
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { createFlags, type Flags, memoryStorage, type NewToken, type Token } from '../../src/index.js';
+import { type Flags, memoryStorage, type NewToken, openFlags, type Token } from '../../src/index.js';
 import { createTicket, idOfHash, issueTicket, readTicket, verifyTicket } from '../../src/integration.js';
 
 const HOUR = 3_600_000;
@@ -16,13 +16,13 @@ describe('a ticket', () => {
   beforeEach(async () => {
     time = START;
     tokens = 0;
-    flags = await createFlags({ storage: memoryStorage(), now: () => new Date(time), pollInterval: 0 });
+    flags = await openFlags({ storage: memoryStorage(), now: () => new Date(time), pollInterval: 0 });
   });
   afterEach(() => flags.close());
 
   async function create(input: Partial<NewToken> = {}): Promise<{ readonly token: Token; readonly secret: string }> {
     tokens += 1;
-    return flags.createToken({ name: `page ${tokens}`, kind: 'frontend', environment: 'production', ...input });
+    return flags.tokens.create({ name: `page ${tokens}`, kind: 'frontend', environment: 'production', ...input });
   }
 
   async function issue(token: Token): Promise<string> {
@@ -54,7 +54,7 @@ describe('a ticket', () => {
   it('ends with its token: deleted, or expired', async () => {
     const [deleted, expiring] = [await create(), await create({ expiresAt: new Date(START + HOUR).toISOString() })];
     const tickets = [await issue(deleted.token), await issue(expiring.token)];
-    await flags.deleteToken({ token: deleted.secret });
+    await flags.tokens.delete({ token: deleted.secret });
     time += HOUR;
     for (const ticket of tickets) expect(await verifyTicket(flags, ticket)).toBeUndefined();
     expect(await issueTicket(flags, deleted.token)).toBeUndefined();
@@ -77,7 +77,7 @@ describe('a ticket', () => {
       followed(page.token, secret),
     );
     for (const ticket of refused) expect(await verifyTicket(flags, ticket)).toBeUndefined();
-    await flags.deleteToken({ token: wide.secret });
+    await flags.tokens.delete({ token: wide.secret });
     expect(await verifyTicket(flags, accepted[0] ?? '')).toBeUndefined();
   });
 

@@ -1,7 +1,7 @@
 import { extent } from '../../../../test/extent.js';
 import { isWithin, processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
-import { createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { DroppedUsage, UsageBatch, UsageReport, UsageStorage } from '../../src/storage/usage/port.js';
 import { NOTHING_DROPPED } from '../../src/storage/usage/rules.js';
@@ -232,15 +232,15 @@ describe('the bounds of stored usage', () => {
     afterEach(() => flags.close());
 
     it('are reduced to a hundred names for every later read', async () => {
-      flags = await createFlags({ storage: memoryStorage(), now: () => new Date(NOW) });
+      flags = await openFlags({ storage: memoryStorage(), now: () => new Date(NOW) });
       const period = { start: NOW, stop: NOW };
       for (let index = 0; index < INVENTED / 10_000; index++) {
         const counts = Object.fromEntries(names(10_000).map((name) => [`${name}-${index}`, { yes: 1, no: 0 }]));
         await flags.reportMetrics({ application: 'page', ...period, counts });
       }
       const read = async () => {
-        expect((await flags.countEvaluations()).lastHour.size).toBe(100);
-        expect((await flags.listSeenFlags()).items[0]?.flags.length).toBe(100);
+        expect((await flags.usage.count()).lastHour.size).toBe(100);
+        expect((await flags.usage.listSeenFlags()).items[0]?.flags.length).toBe(100);
       };
       expect(await isWithin(SHORT, read)).toBe(true);
       expect(flags.status().dropped).toEqual({ names: INVENTED - 100, reports: 0 });
@@ -263,7 +263,7 @@ describe('the retention of usage', () => {
       usage: { retention: 2 * DAY },
       onError: (e: unknown) => errors.push(e),
     };
-    const flags = await createFlags({ storage: { ...memoryStorage(), ...observed }, ...options });
+    const flags = await openFlags({ storage: { ...memoryStorage(), ...observed }, ...options });
     /** Reports, and waits for the pruning that reporters do not wait for. */
     const report = async (application: string) => {
       const at = new Date(time).toISOString();
@@ -345,7 +345,7 @@ describe('the retention of usage', () => {
       order.push('closed');
       await storage.close();
     };
-    const flags = await createFlags({ storage: { ...storage, usage: slow, close }, now: () => new Date(time) });
+    const flags = await openFlags({ storage: { ...storage, usage: slow, close }, now: () => new Date(time) });
     const report = { application: 'web', start: '2026-03-01T00:00:00Z', stop: '2026-03-01T00:00:00Z', counts: {} };
     await flags.reportMetrics(report);
     time += HOUR;
@@ -362,11 +362,13 @@ describe('the retention of usage', () => {
     await report('old');
     advance(2 * DAY);
     await report('web');
-    expect((await flags.getApplication({ application: 'old' })).name).toBe('old');
+    expect((await flags.applications.get({ application: 'old' })).name).toBe('old');
     advance(HOUR);
     await report('web');
-    await expect(flags.getApplication({ application: 'old' })).rejects.toMatchObject({ code: 'application_not_found' });
-    expect((await flags.getApplication({ application: 'web' })).name).toBe('web');
+    await expect(flags.applications.get({ application: 'old' })).rejects.toMatchObject({
+      code: 'application_not_found',
+    });
+    expect((await flags.applications.get({ application: 'web' })).name).toBe('web');
   });
 
   it('keeps the reports on existing flags', async () => {
@@ -390,7 +392,7 @@ describe('the retention of usage', () => {
     });
     await report('web');
     expect(errors).toEqual([fault]);
-    expect((await flags.listSeenFlags()).items).toMatchObject([{ application: 'web', evaluations: 1 }]);
+    expect((await flags.usage.listSeenFlags()).items).toMatchObject([{ application: 'web', evaluations: 1 }]);
   });
 });
 
@@ -425,7 +427,7 @@ describe('the recording of reports', () => {
         return stored.record(batch);
       },
     };
-    flags = await createFlags({ storage: { ...memoryStorage(), usage }, usage: { interval: 0 }, now });
+    flags = await openFlags({ storage: { ...memoryStorage(), usage }, usage: { interval: 0 }, now });
   });
   afterEach(() => flags.close());
 
@@ -450,10 +452,10 @@ describe('the recording of reports', () => {
     await flags.reportMetrics({ application: 'web', start, stop, counts: counted });
     expect(parts.length).toBe(3);
     expect(Math.max(...parts.map(({ counts }) => counts))).toBeLessThanOrEqual(500);
-    const { lastHour } = await flags.countEvaluations();
+    const { lastHour } = await flags.usage.count();
     expect(lastHour.size).toBe(1201);
     expect(new Set([...lastHour.values()].map(({ yes, no }) => `${yes} ${no}`))).toEqual(new Set(['2 1']));
-    expect((await flags.listSeenFlags()).items[0]?.evaluations).toBe(3 * 1201);
+    expect((await flags.usage.listSeenFlags()).items[0]?.evaluations).toBe(3 * 1201);
   });
 
   it('stores a small report and a small batch by one call', async () => {
@@ -480,7 +482,7 @@ describe('the recording of reports', () => {
       reports: applications.map((application) => ({ application, start, stop, counts: {} })),
     });
     expect(parts.map(({ registrations }) => registrations)).toEqual([...Array(10).fill(100), ...Array(10).fill(0)]);
-    expect((await flags.listApplications()).items.length).toBe(1000);
+    expect((await flags.applications.list()).items.length).toBe(1000);
   });
 
   it('keeps the counts of this process that follow a failed part, and counts none twice', async () => {

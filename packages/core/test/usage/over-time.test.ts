@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type Flags, memoryStorage, type UsageFilter } from '../../src/index.js';
+import { type Flags, memoryStorage, openFlags, type UsageFilter } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { DEFAULT } from '../references.js';
@@ -20,22 +20,22 @@ async function reporting(start: Start) {
 }
 
 async function yesOf(flags: Flags, filter: UsageFilter) {
-  return (await flags.listUsage(filter)).items.map(({ yes }) => yes);
+  return (await flags.usage.list(filter)).items.map(({ yes }) => yes);
 }
 
 onEveryStorage((start) => {
   describe('usage over time', () => {
     it('lists every hour of an evaluated flag, and none of other flags', async () => {
       const { flags, report } = await reporting(start);
-      expect((await flags.listUsage({ flag: 'checkout' })).items).toEqual([]);
+      expect((await flags.usage.list({ flag: 'checkout' })).items).toEqual([]);
       for (const age of [0, 2 * HOUR, 2 * HOUR, 30 * HOUR]) await report(age);
-      const { items: hours } = await flags.listUsage({ flag: 'checkout' });
+      const { items: hours } = await flags.usage.list({ flag: 'checkout' });
       expect(hours).toHaveLength(24);
       expect(hours.map(({ yes }) => yes).reduce((one, other) => one + other)).toBe(3);
       expect(new Set(hours.map(({ hour }) => hour)).size).toBe(24);
       expect(await yesOf(flags, { flag: 'checkout', hours: 168 })).toHaveLength(168);
       expect((await yesOf(flags, { flag: 'checkout', days: 30 })).reduce((one, other) => one + other)).toBe(4);
-      expect((await flags.listUsage({ hours: 168 })).items.map(({ yes }) => yes)).toEqual([1, 2, 1]);
+      expect((await flags.usage.list({ hours: 168 })).items.map(({ yes }) => yes)).toEqual([1, 2, 1]);
     });
 
     it('lists zeros for one application in one environment without evaluations', async () => {
@@ -53,7 +53,7 @@ onEveryStorage((start) => {
       await flags.reportMetrics({ ...report, environment: 'development' }, { environment: '*' });
       await flags.reportMetrics({ ...report, environment: 'invented' });
       await flags.reportMetrics(report);
-      const { items: usage } = await flags.listUsage({ hours: 1 });
+      const { items: usage } = await flags.usage.list({ hours: 1 });
       expect(usage.map(({ environment, yes }) => [environment, yes])).toEqual([
         ['development', 3],
         ['production', 2],
@@ -75,7 +75,7 @@ onEveryStorage((start) => {
       await until(async () => (await yesOf(flags, { hours: 1 })).reduce((one, other) => one + other, 0) === 3);
       const hour = clock.text().replace(/:.*/, ':00:00.000Z');
       expect(
-        (await flags.listUsage({ hours: 1 })).items.map((row) => ({ ...row, variants: [...row.variants] })),
+        (await flags.usage.list({ hours: 1 })).items.map((row) => ({ ...row, variants: [...row.variants] })),
       ).toEqual([
         {
           flag: 'checkout',
@@ -112,12 +112,12 @@ onEveryStorage((start) => {
         { flag: 'search', days: 3 },
         { flag: 'search', application: 'web' },
       ]) {
-        const { items: whole } = await flags.listUsage(filter);
+        const { items: whole } = await flags.usage.list(filter);
         for (const limit of [1, 7]) {
           const found: unknown[] = [];
           let after: string | undefined;
           do {
-            const page = await flags.listUsage(filter, { limit, ...(after !== undefined && { after }) });
+            const page = await flags.usage.list(filter, { limit, ...(after !== undefined && { after }) });
             found.push(...page.items);
             after = page.next;
           } while (after !== undefined);
@@ -133,17 +133,17 @@ onEveryStorage((start) => {
       await flags.archiveFlag({ ...DEFAULT, flag: 'checkout' });
       await flags.deleteFlag({ ...DEFAULT, flag: 'checkout' });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
-      expect((await flags.listUsage({ flag: 'checkout', days: 30 })).items).toEqual([]);
+      expect((await flags.usage.list({ flag: 'checkout', days: 30 })).items).toEqual([]);
     });
 
     it('refuses an unknown flag, hours beside days, and a cursor of another list', async () => {
       const { flags } = await reporting(start);
-      await expectRefusal(flags, 'flag_not_found', () => flags.listUsage({ flag: 'unknown' }));
-      await expectRefusal(flags, 'invalid_input', () => flags.listUsage({ hours: 1, days: 1 }));
-      await expectRefusal(flags, 'invalid_input', () => flags.listUsage({ hours: 169 }));
-      await expectRefusal(flags, 'invalid_input', () => flags.listUsage({ days: 31 }));
-      await expectRefusal(flags, 'environment_not_found', () => flags.listUsage({ environment: 'unknown' }));
-      await expectRefusal(flags, 'invalid_input', () => flags.listUsage({}, { after: '["checkout"]' }));
+      await expectRefusal(flags, 'flag_not_found', () => flags.usage.list({ flag: 'unknown' }));
+      await expectRefusal(flags, 'invalid_input', () => flags.usage.list({ hours: 1, days: 1 }));
+      await expectRefusal(flags, 'invalid_input', () => flags.usage.list({ hours: 169 }));
+      await expectRefusal(flags, 'invalid_input', () => flags.usage.list({ days: 31 }));
+      await expectRefusal(flags, 'environment_not_found', () => flags.usage.list({ environment: 'unknown' }));
+      await expectRefusal(flags, 'invalid_input', () => flags.usage.list({}, { after: '["checkout"]' }));
     });
   });
 });
@@ -156,7 +156,7 @@ describe('an operation while usage fails', () => {
   async function running() {
     const errors: unknown[] = [];
     const usage = faultyUsage(memoryUsage());
-    const flags = await createFlags({
+    const flags = await openFlags({
       storage: withUsage(memoryStorage(), usage),
       onError: (error) => errors.push(error),
     });

@@ -20,7 +20,7 @@ describe('metrics', () => {
   const REGISTRATION: ClientRegistration = { application: 'web', instance: 'web-1', strategies: ['default'] };
 
   async function countsIn(flags: Flags) {
-    const { lastHour, lastMinute } = await flags.countEvaluations();
+    const { lastHour, lastMinute } = await flags.usage.count();
     return { lastHour: Object.fromEntries(lastHour), lastMinute: Object.fromEntries(lastMinute) };
   }
 
@@ -103,12 +103,12 @@ describe('metrics', () => {
           stop: clock.text(),
           counts,
         });
-        const { lastHour } = await flags.countEvaluations();
+        const { lastHour } = await flags.usage.count();
         expect([...lastHour]).toEqual([...INHERITED_NAMES].sort().map((name) => [name, { yes: 1, no: 2 }]));
-        expect((await flags.listSeenFlags()).items).toEqual([
+        expect((await flags.usage.listSeenFlags()).items).toEqual([
           { application: '__proto__', flags: [...INHERITED_NAMES].sort(), evaluations: 12 },
         ]);
-        const { items } = await flags.listApplicationsByFlag();
+        const { items } = await flags.applications.listByFlag();
         expect(items.map(({ flag }) => flag)).toEqual([...INHERITED_NAMES].sort());
       });
 
@@ -135,10 +135,10 @@ describe('metrics', () => {
       it('never changes a flag’s revision nor adds an event', async () => {
         const { flags, report } = await reporting(start);
         const { revision } = await flags.createFlag(DEFAULT, { name: 'checkout' });
-        const { total } = await flags.listEvents();
+        const { total } = await flags.events.list();
         await report({ checkout: { yes: 1, no: 0 } });
         expect((await flags.getFlag(CHECKOUT)).revision).toBe(revision);
-        expect((await flags.listEvents()).total).toBe(total);
+        expect((await flags.events.list()).total).toBe(total);
       });
 
       it.each<[string, (clock: SettableClock) => unknown]>([
@@ -178,11 +178,11 @@ describe('metrics', () => {
           ],
         });
         expect((await countsIn(flags)).lastMinute).toEqual({ checkout: { yes: 7, no: 1 } });
-        expect(await flags.getApplication({ application: 'web' })).toMatchObject({
+        expect(await flags.applications.get({ application: 'web' })).toMatchObject({
           strategies: ['default'],
           instances: [{ id: 'default' }, { id: 'web-1' }],
         });
-        expect((await flags.listSeenFlags()).items).toMatchObject([
+        expect((await flags.usage.listSeenFlags()).items).toMatchObject([
           { application: 'shop' },
           { application: 'web', evaluations: 4 },
         ]);
@@ -191,7 +191,7 @@ describe('metrics', () => {
       it('changes nothing if it is empty', async () => {
         const { flags } = await reporting(start);
         await flags.reportMetricsInBulk({});
-        expect((await flags.listApplications()).items).toEqual([]);
+        expect((await flags.applications.list()).items).toEqual([]);
       });
 
       it.each<[string, (clock: SettableClock) => unknown]>([
@@ -229,7 +229,7 @@ describe('metrics', () => {
         const created = clock.text();
         clock.advance(MINUTE);
         await flags.registerApplication({ ...REGISTRATION, instance: 'web-2', strategies: ['own'] });
-        expect(await flags.getApplication({ application: 'web' })).toMatchObject({
+        expect(await flags.applications.get({ application: 'web' })).toMatchObject({
           name: 'web',
           strategies: ['own'],
           createdAt: created,
@@ -245,12 +245,12 @@ describe('metrics', () => {
       it('are known by reports as well', async () => {
         const { flags, report } = await reporting(start);
         await report({ b: { yes: 1, no: 0 }, a: { yes: 2, no: 3 } });
-        expect((await flags.listApplications()).items).toMatchObject([{ name: 'web', strategies: [] }]);
-        expect(await flags.getApplication({ application: 'web' })).toMatchObject({ seenFlags: ['a', 'b'] });
-        expect((await flags.listSeenFlags()).items).toEqual([
+        expect((await flags.applications.list()).items).toMatchObject([{ name: 'web', strategies: [] }]);
+        expect(await flags.applications.get({ application: 'web' })).toMatchObject({ seenFlags: ['a', 'b'] });
+        expect((await flags.usage.listSeenFlags()).items).toEqual([
           { application: 'web', flags: ['a', 'b'], evaluations: 6 },
         ]);
-        const { items: byFlag } = await flags.listApplicationsByFlag();
+        const { items: byFlag } = await flags.applications.listByFlag();
         expect(byFlag.map(({ flag, application }) => [flag, application.name])).toEqual([
           ['a', 'web'],
           ['b', 'web'],
@@ -261,16 +261,16 @@ describe('metrics', () => {
         const { flags, clock } = await reporting(start);
         await flags.registerApplication(REGISTRATION);
         clock.advance(DAY - SECOND);
-        expect((await flags.listApplications()).items).toHaveLength(1);
+        expect((await flags.applications.list()).items).toHaveLength(1);
         clock.advance(2 * SECOND);
-        expect((await flags.listApplications()).items).toEqual([]);
-        expect(await flags.getApplication({ application: 'web' })).toMatchObject({ name: 'web' });
+        expect((await flags.applications.list()).items).toEqual([]);
+        expect(await flags.applications.get({ application: 'web' })).toMatchObject({ name: 'web' });
       });
 
       it('are listed by the strategies they implement', async () => {
         const { flags } = await reporting(start);
         const named = (strategies: readonly string[]) =>
-          flags.listApplications({ strategies }).then(({ items }) => items.map(({ name }) => name));
+          flags.applications.list({ strategies }).then(({ items }) => items.map(({ name }) => name));
         await flags.registerApplication({ ...REGISTRATION, application: 'a', strategies: ['default', 'own'] });
         await flags.registerApplication({ ...REGISTRATION, application: 'b', strategies: ['other'] });
         expect(await named(['own'])).toEqual(['a']);
@@ -281,7 +281,9 @@ describe('metrics', () => {
 
       it('are refused when unknown or invalid', async () => {
         const { flags } = await reporting(start);
-        await expectRefusal(flags, 'application_not_found', () => flags.getApplication({ application: 'constructor' }));
+        await expectRefusal(flags, 'application_not_found', () =>
+          flags.applications.get({ application: 'constructor' }),
+        );
         for (const fault of [
           { application: '' },
           { application: 'x'.repeat(256) },
@@ -339,13 +341,13 @@ describe('metrics limits', () => {
         expect(nothing(flags)).toBeUndefined();
         await flags.createFlag(DEFAULT, { name: 'checkout' });
         await report(['checkout', ...names(1000)]);
-        const application = await flags.getApplication({ application: 'web' });
+        const application = await flags.applications.get({ application: 'web' });
         expect(application.seenFlags).toEqual(['checkout', ...names(1000).slice(900)]);
         expect(application.droppedNames).toBe(900);
-        expect((await flags.countEvaluations()).lastHour.size).toBe(101);
+        expect((await flags.usage.count()).lastHour.size).toBe(101);
         clock.advance(1);
         await report(['another']);
-        expect((await flags.getApplication({ application: 'web' })).seenFlags).not.toContain('name-10900');
+        expect((await flags.applications.get({ application: 'web' })).seenFlags).not.toContain('name-10900');
         expect(flags.status().dropped).toEqual({ names: 901, reports: 0 });
       });
 
@@ -355,13 +357,13 @@ describe('metrics limits', () => {
         for (const name of flagNames) await flags.createFlag(DEFAULT, { name });
         await flags.archiveFlag({ ...DEFAULT, flag: 'name-10000' });
         await report([...flagNames, 'checkout']);
-        expect((await flags.getApplication({ application: 'web' })).seenFlags).toEqual(['checkout', ...flagNames]);
+        expect((await flags.applications.get({ application: 'web' })).seenFlags).toEqual(['checkout', ...flagNames]);
         expect(await flags.getFlag({ ...DEFAULT, flag: 'name-10000' })).toMatchObject({ lastSeenAt: clock.text() });
         await flags.createFlag(DEFAULT, { name: 'checkout' });
         expect(await flags.getFlag(CHECKOUT)).toMatchObject({ lastSeenAt: null });
         await report(['checkout']);
         expect(await flags.getFlag(CHECKOUT)).toMatchObject({ lastSeenAt: clock.text() });
-        expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 2, no: 0 });
+        expect((await flags.usage.count()).lastHour.get('checkout')).toEqual({ yes: 2, no: 0 });
       });
 
       it('are limited to a thousand of one report in bulk', async () => {
@@ -371,7 +373,7 @@ describe('metrics limits', () => {
         const reports = Array.from({ length: 20 }, (_, index) => ({ application: `app-${10 + index}`, ...period }));
         const before = flags.status().dropped?.names ?? 0;
         await flags.reportMetricsInBulk({ reports });
-        const kept = (await flags.listSeenFlags()).items.map(({ application, flags: seen }) => [
+        const kept = (await flags.usage.listSeenFlags()).items.map(({ application, flags: seen }) => [
           application,
           seen.length,
         ]);
@@ -390,8 +392,8 @@ describe('metrics limits', () => {
         await flags.archiveFlag({ project: 'shop', flag: 'archived' });
         const before = flags.status().dropped?.names ?? 0;
         await report(['checkout', 'theirs', 'archived', 'chekcout'], ['default', 'other']);
-        expect((await flags.getApplication({ application: 'web' })).seenFlags).toEqual(['checkout', 'chekcout']);
-        expect([...(await flags.countEvaluations()).lastHour.keys()]).toEqual(['checkout', 'chekcout']);
+        expect((await flags.applications.get({ application: 'web' })).seenFlags).toEqual(['checkout', 'chekcout']);
+        expect([...(await flags.usage.count()).lastHour.keys()]).toEqual(['checkout', 'chekcout']);
         expect(await flags.getFlag({ project: 'shop', flag: 'theirs' })).toMatchObject({ lastSeenAt: null });
         expect(flags.status().dropped).toEqual({ names: before + 2, reports: 0 });
       });
@@ -415,7 +417,7 @@ describe('metrics limits', () => {
         const now = clock.now().getTime();
         const counts = { checkout: { yes: 1, no: 0 } };
         await flags.reportMetrics({ application: 'web', start: now - 60_000, stop: now - 1000, counts });
-        expect((await flags.countEvaluations()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
+        expect((await flags.usage.count()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
         for (const stop of [now - 60_001, 1e300, Number.NaN]) {
           await expectRefusal(flags, 'invalid_input', () =>
             flags.reportMetrics({ application: 'web', start: now - 60_000, stop, counts }),
@@ -429,11 +431,11 @@ describe('metrics limits', () => {
         const { flags, report, register } = await reporting(start);
         await register({ description: 'The web shop' });
         await report(['checkout']);
-        await flags.deleteApplication({ application: 'web' });
-        await expectRefusal(flags, 'application_not_found', () => flags.deleteApplication({ application: 'web' }));
-        expect((await flags.listSeenFlags()).items).toEqual([]);
+        await flags.applications.delete({ application: 'web' });
+        await expectRefusal(flags, 'application_not_found', () => flags.applications.delete({ application: 'web' }));
+        expect((await flags.usage.listSeenFlags()).items).toEqual([]);
         await report([]);
-        expect(await flags.getApplication({ application: 'web' })).toMatchObject({ description: '', seenFlags: [] });
+        expect(await flags.applications.get({ application: 'web' })).toMatchObject({ description: '', seenFlags: [] });
       });
     });
 
@@ -446,17 +448,19 @@ describe('metrics limits', () => {
           await flags.reportMetrics({ application: `app-${1000 + index}`, ...period });
         }
         await report(names(3));
-        const { items: pairs } = await flags.listApplicationsByFlag();
+        const { items: pairs } = await flags.applications.listByFlag();
         expect(pairs.length).toBeGreaterThan(1000);
         for (const limit of extent({ short: [400, 1000], full: [7, 1000] })) {
-          expect(await all((page) => flags.listSeenFlags(page), limit)).toEqual((await flags.listSeenFlags()).items);
-          expect(await all((page) => flags.listApplications({}, page), limit)).toEqual(
-            (await flags.listApplications()).items,
+          expect(await all((page) => flags.usage.listSeenFlags(page), limit)).toEqual(
+            (await flags.usage.listSeenFlags()).items,
           );
-          expect(await all((page) => flags.listApplicationsByFlag(page), limit)).toEqual(pairs);
+          expect(await all((page) => flags.applications.list({}, page), limit)).toEqual(
+            (await flags.applications.list()).items,
+          );
+          expect(await all((page) => flags.applications.listByFlag(page), limit)).toEqual(pairs);
         }
         for (const after of ['', '{', '[1,2]', 'null']) {
-          await expectRefusal(flags, 'invalid_input', () => flags.listApplicationsByFlag({ after }));
+          await expectRefusal(flags, 'invalid_input', () => flags.applications.listByFlag({ after }));
         }
       });
 
@@ -464,9 +468,9 @@ describe('metrics limits', () => {
         const { flags, register } = await reporting(start);
         const strategies = Array.from({ length: 600 }, (_, index) => `${index}`.padEnd(100, 'x'));
         for (let index = 0; index < 20; index++) await register({ application: `app-${10 + index}`, strategies });
-        const first = await flags.listApplications({}, { limit: 100 });
+        const first = await flags.applications.list({}, { limit: 100 });
         expect(first.items.length).toBe(17);
-        const second = await flags.listApplications({}, { limit: 100, after: first.next });
+        const second = await flags.applications.list({}, { limit: 100, after: first.next });
         expect(second.items.map(({ name }) => name)).toEqual(['app-27', 'app-28', 'app-29']);
         expect(second.next).toBeUndefined();
       });

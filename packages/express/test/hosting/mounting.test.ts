@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import request from 'supertest';
 import { EXPRESS_4, EXPRESS_5, EXPRESS_VERSIONS } from '../../../http/test/express-versions.js';
 import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
@@ -20,7 +20,7 @@ describe('mounting', () => {
     });
 
     it('serves within a router of the host', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       const outer = version.express.Router();
       outer.use('/v1', createFlagsRouter(flags, { auth: 'none' }));
       const app = version.express().use('/internal', outer);
@@ -42,8 +42,8 @@ describe('mounting', () => {
     });
 
     it('serves beside other routers, each with its own flags, options and mount path', async () => {
-      const shop = await createFlags({ storage: memoryStorage() });
-      const blog = await createFlags({ storage: memoryStorage() });
+      const shop = await openFlags({ storage: memoryStorage() });
+      const blog = await openFlags({ storage: memoryStorage() });
       const app = version
         .express()
         .use('/shop', createFlagsRouter(shop, { auth: 'none' }))
@@ -71,7 +71,7 @@ describe('mounting', () => {
     ])(
       'may have a parser of Express %i before the router, in an application of Express %i',
       async (_parser, _app, inner, outer) => {
-        const flags = await createFlags({ storage: memoryStorage() });
+        const flags = await openFlags({ storage: memoryStorage() });
         const app = outer.express();
         app.use(inner.express.json(), createFlagsRouter(flags, { auth: 'none' }));
         await request(app).post(FLAGS).send({ name: 'checkout' }).expect(201);
@@ -200,7 +200,7 @@ describe('repeated slashes', () => {
       ['/flags', '/flags//api/client/features'],
       ['/flags', '/flags/api//client/features?project=a'],
     ])('are treated as one: mounted at %s, %s', async (mount, path) => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       const router = createFlagsRouter(flags, { auth: 'none' });
       const server = createServer(version.express().use(mount, router)).listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -214,7 +214,7 @@ describe('repeated slashes', () => {
 
   describe('the router without Express', () => {
     it('throws an error that says what to write', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await openFlags({ storage: memoryStorage() });
       const router = createFlagsRouter(flags, { auth: 'none' }) as unknown as (
         request: Partial<IncomingMessage>,
         response: Partial<ServerResponse>,

@@ -53,7 +53,7 @@ export async function checkPermission(
 /** Resolves to the project of a change set; undefined if there is no such set, or if it is about several projects. */
 async function projectOfSet(flags: Flags, changeSet: string): Promise<string | null | undefined> {
   try {
-    const { items } = await flags.listChangeSetProjects({ changeSet });
+    const { items } = await flags.history.listProjects({ changeSet });
     return items.length === 1 ? items[0] : undefined;
   } catch (error) {
     if (isFlagsError(error) && error.code === 'change_set_not_found') return undefined;

@@ -124,7 +124,7 @@ async function projectsNamedBy({ op, ref, input }: AnyChange, flags: Flags): Pro
 /** Returns the projects of a change set; the instance if there is none. */
 async function projectsOfSet({ changeSet }: { readonly changeSet?: unknown }, flags: Flags) {
   try {
-    const { items } = await flags.listChangeSetProjects({ changeSet: unchecked<string>(changeSet) });
+    const { items } = await flags.history.listProjects({ changeSet: unchecked<string>(changeSet) });
     return new Set(items);
   } catch (error) {
     if (isFlagsError(error) && ERROR_KINDS[error.code]?.status < 500) return new Set([null]);

@@ -26,7 +26,7 @@ export interface EventFilter {
 
 /** Returns a function that resolves to all projects of a change set. */
 export function projectsOfSetIn(flags: Flags): EventFilterQuestions['projectsOfSet'] {
-  return async (changeSet) => (await flags.listChangeSetProjects({ changeSet })).items;
+  return async (changeSet) => (await flags.history.listProjects({ changeSet })).items;
 }
 
 export interface EventFilterQuestions {

@@ -150,7 +150,7 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
    */
   async function findStart(position: string | undefined): Promise<string | null> {
     if (position !== undefined && (await readPage(position, ({ items }) => items.length > 0))) return position;
-    const newest = await flags.listNextEvents();
+    const newest = await flags.events.listNext();
     if (position === undefined || position === newest.position) return newest.position;
     throw invalidInput([{ message: 'must be the position of an event of this log', path: '/after' }]);
   }
@@ -184,7 +184,7 @@ function createPageReader(flags: Flags) {
     await nextTurn();
     if (latest?.after === after) return latest.page;
     latest = undefined;
-    const page = { ...(await flags.listNextEvents({ after })), projectsOfSet: memoizeAsync(projectsOfSetIn(flags)) };
+    const page = { ...(await flags.events.listNext({ after })), projectsOfSet: memoizeAsync(projectsOfSetIn(flags)) };
     if (page.items.length > 0) latest = { after, page };
     return page;
   }

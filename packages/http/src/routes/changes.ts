@@ -161,7 +161,7 @@ export const changeRoutes: readonly Route[] = [
     waits: true,
     reply: describedChangeSetSchema,
     async handle({ flags, params, principal, describeUsers }) {
-      const changeSet = await flags.getChangeSet({ changeSet: params.id });
+      const changeSet = await flags.history.get({ changeSet: params.id });
       for (const project of projectsOf(changeSet.events)) await principal.check('getChange', project);
       for (const project of projectsOf(changeSet.events.filter(isAboutAccess)))
         await principal.check('listEvents', project);
@@ -190,7 +190,7 @@ export const changeRoutes: readonly Route[] = [
       const { id, bypassApproval } = request.context;
       const authorize = (set: ChangeSet) => askForUndo(asking, set);
       return shown(
-        await asking.flags.undoChangeSet(
+        await asking.flags.history.undo(
           { changeSet: params.id },
           { ...withoutUndefined({ id, reason, bypassApproval }), authorize },
         ),
@@ -206,7 +206,10 @@ export const changeRoutes: readonly Route[] = [
     async handle({ params, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const authorize = (set: ChangeSet) => askForUndo(asking, set);
-      return visiblePlan(await asking.flags.planUndo({ changeSet: params.id }, { authorize }), request.principal);
+      return visiblePlan(
+        await asking.flags.history.planUndo({ changeSet: params.id }, { authorize }),
+        request.principal,
+      );
     },
   }),
   route('POST', `${CHANGE}/undo/preview`, 'previewUndo', {
@@ -232,7 +235,7 @@ export const changeRoutes: readonly Route[] = [
         signal: request.sent.signal,
         authorize: (set: ChangeSet) => askForUndo(asking, set),
       };
-      return visiblePreview(await asking.flags.previewUndo({ changeSet: params.id }, query), request.principal);
+      return visiblePreview(await asking.flags.history.previewUndo({ changeSet: params.id }, query), request.principal);
     },
   }),
 ];
@@ -365,7 +368,7 @@ async function readHistory(
   const texts: string[] = [];
   let after = unchecked<PageQuery>(query).after;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page: ListPage<HistoryEntry> = await flags.listHistory(ref, { limit, after });
+    const page: ListPage<HistoryEntry> = await flags.history.list(ref, { limit, after });
     const subjects = subjectsOf(page.items.flatMap(({ events }) => events));
     const filter = await eventFilterFor(subjects, { projectsOfSet: projectsOfSetIn(flags), maySee });
     const visible: HistoryEntry[] = [];

@@ -39,7 +39,7 @@ export const consumerRoutes: readonly Route[] = [
     reply: objectComponent('ConsumerList', { consumers: listOf(consumerSchema) }),
     handle: ({ flags, query }) =>
       listReply(query, {
-        page: (page) => flags.listConsumers(page),
+        page: (page) => flags.consumers.list(page),
         toWire: consumerToWire,
         body: (consumers) => ({ consumers }),
       }),
@@ -49,11 +49,12 @@ export const consumerRoutes: readonly Route[] = [
     body: 'consumerReset',
     errors: ['consumer_not_found'],
     never: TOO_LARGE,
-    handle: ({ flags, params, body }) => flags.resetConsumer({ consumer: params.name }, unchecked<ConsumerReset>(body)),
+    handle: ({ flags, params, body }) =>
+      flags.consumers.reset({ consumer: params.name }, unchecked<ConsumerReset>(body)),
   }),
   route('DELETE', CONSUMER, 'deleteConsumer', {
     summary: 'Delete a consumer; nodes end it, and it exists again when a node starts it again',
     errors: ['consumer_not_found'],
-    handle: ({ flags, params }) => flags.deleteConsumer({ consumer: params.name }),
+    handle: ({ flags, params }) => flags.consumers.delete({ consumer: params.name }),
   }),
 ];

@@ -105,7 +105,7 @@ export const definitionRoutes: readonly Route[] = [
       await checkNamedProjects(request.principal, document);
       const { bypassApproval } = request.context;
       const needs = { action: 'importDefinitions', isDryRun: dryRun === true, ownsNewProjects: true } as const;
-      const result = await createAsking(request, needs).flags.importDefinitions(document, {
+      const result = await createAsking(request, needs).flags.definitions.import(document, {
         ...(prune !== undefined && { prune }),
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),

@@ -95,7 +95,7 @@ export const eventRoutes: readonly Route[] = [
  */
 async function readEvents(request: RouteRequest, action: Action, query: WireEventQuery): Promise<RouteResult> {
   const { flags } = request;
-  const { items: events, total } = await flags.listEvents(query);
+  const { items: events, total } = await flags.events.list(query);
   const { visible, toWire } = await showEvents(request, action, events);
   const texts = textsOfPage(visible, toWire);
   const cut = visible[texts.length];
@@ -157,7 +157,7 @@ async function searchEvents(request: RouteRequest): Promise<RouteResult> {
   const wanted = text.toLowerCase();
   const found: { readonly event: FlagsEvent; readonly toWire: (event: FlagsEvent) => unknown }[] = [];
   for (let page = 0, after: string | undefined; page < SEARCHED_PAGES; page++) {
-    const { items, next } = await request.flags.listEvents({ ...query, limit: 1000, after });
+    const { items, next } = await request.flags.events.list({ ...query, limit: 1000, after });
     const { visible, toWire } = await showEvents(request, 'listEvents', items);
     for await (const event of paced(visible, { signal: request.sent.signal })) {
       if (JSON.stringify(toWire(event)).toLowerCase().includes(wanted)) found.push({ event, toWire });

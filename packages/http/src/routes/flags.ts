@@ -123,7 +123,7 @@ export const flagRoutes: readonly Route[] = [
     heavy: 'read',
     isLight: ({ query: { asOf } }) => asOf === undefined,
     async handle({ flags, ref, query: { asOf } }) {
-      if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.asOf(asOf).getFlag(ref)) };
+      if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.history.asOf(asOf).getFlag(ref)) };
       const flag = await flags.getFlag(ref);
       return { body: flagDetailToWire(flag), etag: flagTag(flag) };
     },

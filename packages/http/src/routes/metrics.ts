@@ -131,7 +131,7 @@ export const metricsRoutes: readonly Route[] = [
     deprecated: true,
     handle: async ({ flags }) => ({
       body: jsonArray(
-        readPages((page) => flags.listSeenFlags(page)),
+        readPages((page) => flags.usage.listSeenFlags(page)),
         seenFlagsToWire,
       ),
     }),
@@ -141,7 +141,7 @@ export const metricsRoutes: readonly Route[] = [
     caching: { by: 'projects' },
     reply: objectComponent('FeatureMetrics', { lastHour: mapOf(yesNoSchema), lastMinute: mapOf(yesNoSchema) }),
     async handle({ flags }) {
-      const { lastHour, lastMinute } = await flags.countEvaluations();
+      const { lastHour, lastMinute } = await flags.usage.count();
       return { body: { lastHour: jsonMap(lastHour), lastMinute: jsonMap(lastMinute) } };
     },
   }),
@@ -164,7 +164,7 @@ export const metricsRoutes: readonly Route[] = [
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
       return listReply(query, {
-        page: (page) => flags.listApplications(filter, page),
+        page: (page) => flags.applications.list(filter, page),
         toWire: applicationSummaryToWire,
         body: (applications) => ({ applications }),
       });
@@ -175,19 +175,19 @@ export const metricsRoutes: readonly Route[] = [
     caching: { by: 'projects' },
     reply: applicationDetailSchema,
     handle: async ({ flags, params }) => ({
-      body: applicationToWire(await flags.getApplication({ application: params.appName })),
+      body: applicationToWire(await flags.applications.get({ application: params.appName })),
     }),
   }),
   route('DELETE', `${APPLICATIONS}/:appName`, 'deleteApplication', {
     summary: 'Delete the record of an application; its next registration or report creates a new one',
-    handle: ({ flags, params }) => flags.deleteApplication({ application: params.appName }),
+    handle: ({ flags, params }) => flags.applications.delete({ application: params.appName }),
   }),
   route('DELETE', APPLICATIONS, 'deleteNamedApplication', {
     summary: 'Delete the record of an application whose name cannot stand in a path: `.` or `..`',
     query: [parameter('appName', 'The name of the application.')],
     errors: ['application_not_found'],
     async handle({ flags, query: { appName } }) {
-      await flags.deleteApplication(unchecked<ApplicationRef>({ application: appName }));
+      await flags.applications.delete(unchecked<ApplicationRef>({ application: appName }));
     },
   }),
   route('GET', `${METRICS}/seen-apps`, 'listApplicationsByFlag', {
@@ -196,7 +196,7 @@ export const metricsRoutes: readonly Route[] = [
     reply: component('SeenApps', mapOf(listOf(seenAppSchema))),
     deprecated: true,
     handle: async ({ flags }) => ({
-      body: seenApplicationsToWire(readPages((page) => flags.listApplicationsByFlag(page))),
+      body: seenApplicationsToWire(readPages((page) => flags.applications.listByFlag(page))),
     }),
   }),
 ];
@@ -306,7 +306,7 @@ export const usageRoutes: readonly Route[] = [
 function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'>): Promise<RouteResult> {
   const { limit: _limit, after: _after, ...filter } = query;
   return listReply(query, {
-    page: (page) => flags.listUsage({ ...unchecked<UsageFilter>(filter), ...one }, page),
+    page: (page) => flags.usage.list({ ...unchecked<UsageFilter>(filter), ...one }, page),
     toWire: usagePeriodToWire,
     body: (usage) => ({ version: 1, usage }),
   });
@@ -315,7 +315,7 @@ function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'
 /** Iterates over the hours of a flag, by application. Ends at once if the flag is unknown, as in Unleash. */
 async function* hoursOf(flags: Flags, flag: string, hours: number): AsyncGenerator<UsagePeriod> {
   try {
-    yield* paginate((page) => flags.listUsage({ flag, hours }, page));
+    yield* paginate((page) => flags.usage.list({ flag, hours }, page));
   } catch (error) {
     if (!isFlagsError(error) || error.code !== 'flag_not_found') throw error;
   }

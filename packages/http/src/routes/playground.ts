@@ -232,7 +232,7 @@ export const playgroundRoutes: readonly Route[] = [
     async handle({ flags, body, sent: { signal } }) {
       const { environment, project, flag, asOf, context: wireContext } = unchecked<WirePlayground>(body);
       // Refuses an invalid time, even if there is nothing to explain.
-      if (asOf !== undefined) flags.asOf(asOf);
+      if (asOf !== undefined) flags.history.asOf(asOf);
       if (project !== undefined) await flags.getProject({ project });
       const { flags: configured } = flags.configuration({ environment });
       const candidates = asOf === undefined ? configured : await withArchived(flags, configured);
@@ -245,7 +245,7 @@ export const playgroundRoutes: readonly Route[] = [
         asOf === undefined
           ? (name: string) => flags.explain(name, context, { environment })
           : // A view caches its reads, so one view per flag bounds the memory of the request.
-            (name: string) => flags.asOf(asOf).explain(name, context, { environment });
+            (name: string) => flags.history.asOf(asOf).explain(name, context, { environment });
       const maxFlags = asOf === undefined ? selected.length : MAX_PAST_FLAGS;
       return { body: { environment, ...(await explainAll(selected, { explain, maxFlags, signal })) } };
     },

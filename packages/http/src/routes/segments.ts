@@ -55,7 +55,7 @@ export const segmentRoutes: readonly Route[] = [
     // Reads page by page, because segments may be large.
     handle: ({ flags, query }) =>
       listReply(query, {
-        page: (page) => flags.listSegments({}, page),
+        page: (page) => flags.segments.list({}, page),
         toWire: segmentToWire,
         body: segmentListToWire,
       }),
@@ -70,7 +70,7 @@ export const segmentRoutes: readonly Route[] = [
     permissionBy: 'handler',
     async handle({ flags, principal, body, context }) {
       await principal.check('createSegment', projectIn(body) ?? null);
-      return revised(await flags.createSegment(unchecked(body), context), segmentToWire);
+      return revised(await flags.segments.create(unchecked(body), context), segmentToWire);
     },
   }),
   route('GET', SEGMENT, 'getSegment', {
@@ -79,7 +79,7 @@ export const segmentRoutes: readonly Route[] = [
     projectOf: locateSegment,
     heavy: 'read',
     waits: true,
-    handle: async ({ flags, ref }) => revised(await flags.getSegment(ref), segmentToWire),
+    handle: async ({ flags, ref }) => revised(await flags.segments.get(ref), segmentToWire),
   }),
   route('PUT', SEGMENT, 'updateSegment', {
     summary: 'Update a segment for all strategies that use it',
@@ -91,7 +91,7 @@ export const segmentRoutes: readonly Route[] = [
     async handle({ flags, ref, body, project, principal, context }) {
       const next = projectIn(body);
       if (next !== undefined && next !== project) await principal.check('updateSegment', next);
-      return revised(await flags.updateSegment(ref, unchecked(body), context), segmentToWire);
+      return revised(await flags.segments.update(ref, unchecked(body), context), segmentToWire);
     },
   }),
   route('DELETE', SEGMENT, 'deleteSegment', {
@@ -99,7 +99,7 @@ export const segmentRoutes: readonly Route[] = [
     errors: ['segment_in_use'],
     changes: 'segment',
     projectOf: locateSegment,
-    handle: ({ flags, ref, context }) => flags.deleteSegment(ref, context),
+    handle: ({ flags, ref, context }) => flags.segments.delete(ref, context),
   }),
   route('GET', `${SEGMENT}/strategies`, 'listSegmentUses', {
     summary: 'List the strategies that use a segment, including those of archived flags',
@@ -107,7 +107,7 @@ export const segmentRoutes: readonly Route[] = [
     reply: objectComponent('SegmentUses', { strategies: listOf(segmentUseSchema) }),
     projectOf: locateSegment,
     handle: async ({ flags, ref }) => ({
-      body: { strategies: jsonArray((await flags.listSegmentUses(ref)).items, segmentUseToWire) },
+      body: { strategies: jsonArray((await flags.segments.listUses(ref)).items, segmentUseToWire) },
     }),
   }),
   route('GET', `${SEGMENTS}/strategies/:strategyId`, 'listStrategySegments', {
@@ -116,7 +116,7 @@ export const segmentRoutes: readonly Route[] = [
     reply: segmentListSchema,
     never: ['strategy_not_found'],
     async handle({ flags, params }) {
-      const { items } = await flags.listSegments({ strategy: params.strategyId });
+      const { items } = await flags.segments.list({ strategy: params.strategyId });
       return { body: segmentListToWire(jsonArray(items, segmentToWire)) };
     },
   }),

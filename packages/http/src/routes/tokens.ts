@@ -111,7 +111,7 @@ export const tokenRoutes: readonly Route[] = [
     handle: ({ flags, query }) =>
       listReply(query, {
         isWhole: true,
-        page: (page) => flags.listTokens(page),
+        page: (page) => flags.tokens.list(page),
         toWire: listedTokenToWire,
         body: (tokens) => ({ tokens }),
       }),
@@ -125,7 +125,7 @@ export const tokenRoutes: readonly Route[] = [
     errors: ['project_not_found', 'environment_not_found', 'token_exists'],
     never: TOO_LARGE,
     handle: async ({ flags, body, context }) => ({
-      body: createdTokenToWire(await flags.createToken(newTokenFromWire(unchecked(body)), context)),
+      body: createdTokenToWire(await flags.tokens.create(newTokenFromWire(unchecked(body)), context)),
     }),
   }),
   route('POST', `${TOKENS}/rotate`, 'rotateToken', {
@@ -140,7 +140,7 @@ export const tokenRoutes: readonly Route[] = [
     async handle({ flags, body, context }) {
       const { id, overlap, expiresAt } = unchecked<TokenRotation & { readonly id: string }>(body);
       const rotation = { ...(overlap !== undefined && { overlap }), ...(expiresAt !== undefined && { expiresAt }) };
-      return { body: createdTokenToWire(await flags.rotateToken({ token: id }, rotation, context)) };
+      return { body: createdTokenToWire(await flags.tokens.rotate({ token: id }, rotation, context)) };
     },
   }),
   route('PUT', TOKEN, 'updateToken', {
@@ -148,11 +148,11 @@ export const tokenRoutes: readonly Route[] = [
     body: 'tokenChanges',
     never: TOO_LARGE,
     async handle({ flags, params, body, context }) {
-      await flags.updateToken({ token: params.token }, unchecked<TokenChanges>(body), context);
+      await flags.tokens.update({ token: params.token }, unchecked<TokenChanges>(body), context);
     },
   }),
   route('DELETE', TOKEN, 'deleteToken', {
     summary: 'Delete an API token',
-    handle: ({ flags, params, context }) => flags.deleteToken({ token: params.token }, context),
+    handle: ({ flags, params, context }) => flags.tokens.delete({ token: params.token }, context),
   }),
 ];

@@ -119,7 +119,7 @@ describe('requests of other origins', () => {
       expect(await send({ method: 'POST', path: on, headers: form, body: 'a=b' })).toMatchObject({
         code: 'cross_origin',
       });
-      expect((await host.flags.listTokens()).items).toEqual([]);
+      expect((await host.flags.tokens.list()).items).toEqual([]);
       expect((await host.flags.getFlag(flag)).environments).toContainEqual(
         expect.objectContaining({ name: 'production', enabled: false }),
       );
@@ -159,7 +159,7 @@ describe('requests of other origins', () => {
     });
 
     it('may write with an API token in Authorization, which no browser sends by itself', async () => {
-      const { secret } = await host.flags.createToken({ name: 'ops', kind: 'admin' });
+      const { secret } = await host.flags.tokens.create({ name: 'ops', kind: 'admin' });
       const body = JSON.stringify({ name: 'checkout' });
       const headers = { ...page, authorization: secret };
       expect(await send({ method: 'POST', path: FLAGS, headers, body })).toMatchObject({ status: 201 });
@@ -203,7 +203,7 @@ describe('requests of other origins', () => {
         ['/api/frontend/client/register', registration],
         ['/ofrep/v1/evaluate/flags', '{"context":{"targetingKey":"7"}}'],
       ] as const;
-      const applications = async () => (await open.flags.listApplications()).items.map(({ name }) => name);
+      const applications = async () => (await open.flags.applications.list()).items.map(({ name }) => name);
 
       it.each(SENT)('only with a JSON content type, for which browsers ask first: %s', async (path, body) => {
         // A Blob without a type, and a form: browsers send them from any page.
@@ -286,7 +286,7 @@ describe('CORS of clients', () => {
 
     it('are allowed to configured origins, also if they are refused', async () => {
       const { app, flags } = await createApp({ origins: [SHOP] });
-      const { secret } = await flags.createToken({ name: 'page', kind: 'frontend', environment: 'production' });
+      const { secret } = await flags.tokens.create({ name: 'page', kind: 'frontend', environment: 'production' });
       const granted = await request(app).get('/api/frontend').set({ origin: SHOP, authorization: secret }).expect(200);
       const refused = await request(app).get('/api/frontend').set('origin', SHOP).expect(401);
       for (const { headers } of [granted, refused]) {

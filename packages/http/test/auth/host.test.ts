@@ -1,4 +1,4 @@
-import { createFlags, type Flags, FlagsError, LIMITS, memoryStorage, type Token, type TokenKind } from '@flags/core';
+import { type Flags, FlagsError, LIMITS, memoryStorage, openFlags, type Token, type TokenKind } from '@flags/core';
 import { BUILT_IN_STRATEGIES, CHANGE_OPERATIONS } from '@flags/core/integration';
 import express, { type Request } from 'express';
 import request from 'supertest';
@@ -35,7 +35,7 @@ describe('users of the host', () => {
         router: { auth: async (req) => USERS.get(req.get('x-user')) ?? null },
       });
       await request(app).post(FLAGS).set('x-user', 'ada').send({ name: 'checkout' }).expect(201);
-      expect((await flags.listEvents({ flag: 'checkout' })).items).toMatchObject([{ actor: 'Ada' }]);
+      expect((await flags.events.list({ flag: 'checkout' })).items).toMatchObject([{ actor: 'Ada' }]);
 
       const { headers, body } = await request(app).get(FLAGS).set('x-user', 'eve').expect(401);
       expect(headers['www-authenticate']).toBe('Bearer');
@@ -167,7 +167,7 @@ describe('users of the host', () => {
       await request(open.app).get(FLAGS).expect(403);
 
       const guarded = await createHostApp({ router: { auth: 'token', authorize } });
-      const { secret } = await guarded.flags.createToken({ name: 'the admin', kind: 'admin' });
+      const { secret } = await guarded.flags.tokens.create({ name: 'the admin', kind: 'admin' });
       await request(guarded.app).get(FLAGS).set('Authorization', secret).expect(403);
       expect(asked).toEqual(['anonymous', 'the admin']);
     });
@@ -187,9 +187,9 @@ describe('sessions', () => {
   let secrets: Map<TokenKind, string>;
 
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
     secrets = new Map();
-    for (const kind of KINDS) secrets.set(kind, (await flags.createToken({ name: `the ${kind}`, kind })).secret);
+    for (const kind of KINDS) secrets.set(kind, (await flags.tokens.create({ name: `the ${kind}`, kind })).secret);
   });
 
   afterEach(() => flags.close());
@@ -213,7 +213,7 @@ describe('sessions', () => {
         .expect(400);
       await request(app).post(FLAGS).expect(401);
       expect(asked).toEqual([true, 'admin', 'admin']);
-      const { items: events } = await flags.listEvents({ type: 'flag-created' });
+      const { items: events } = await flags.events.list({ type: 'flag-created' });
       expect(events).toMatchObject([
         { actor: 'the admin', actorTokenKind: 'admin' },
         { actor: 'Ada', actorTokenKind: null },
@@ -284,12 +284,12 @@ describe('sessions', () => {
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       await flags.createFlag({ project: 'shop' }, { name: 'basket' });
-      const { secret } = await flags.createToken({ name: 'shop', kind: 'client', project: 'shop' });
+      const { secret } = await flags.tokens.create({ name: 'shop', kind: 'client', project: 'shop' });
       const app = createApp();
       const { body } = await request(app).get('/api/client/features').set('Authorization', secret).expect(200);
       expect(body.features).toMatchObject([{ name: 'basket' }]);
       await request(app).post(FLAGS).set('Authorization', secretOf('admin')).send({ name: 'new' }).expect(201);
-      expect((await flags.listEvents({ flag: 'new' })).items).toMatchObject([{ actorTokenKind: 'admin' }]);
+      expect((await flags.events.list({ flag: 'new' })).items).toMatchObject([{ actorTokenKind: 'admin' }]);
     });
   });
 
@@ -348,10 +348,10 @@ describe('the session', () => {
   let secrets: Readonly<Record<'admin' | 'client' | 'frontend', string>>;
 
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
     const secretOf = async (kind: 'admin' | 'client' | 'frontend') => {
       const environment = kind === 'admin' ? {} : { environment: 'production' };
-      return (await flags.createToken({ name: kind, kind, ...environment })).secret;
+      return (await flags.tokens.create({ name: kind, kind, ...environment })).secret;
     };
     secrets = {
       admin: await secretOf('admin'),

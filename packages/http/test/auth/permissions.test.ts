@@ -1,4 +1,4 @@
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import express, { type Request } from 'express';
 import request from 'supertest';
 import { type Action, createFlagsRouter, isApiToken, roles, type UserRole } from '../../../express/src/index.js';
@@ -27,9 +27,9 @@ describe('permissions', () => {
       await host.flags.createProject({ id, name: id });
       await host.flags.createFlag({ project: id }, { name: `${id}-flag` });
     }
-    await host.flags.createSegment({ name: 'all', constraints: [] });
-    await host.flags.createSegment({ name: 'mine', constraints: [], project: 'mine' });
-    await host.flags.createSegment({ name: 'other', constraints: [], project: 'other' });
+    await host.flags.segments.create({ name: 'all', constraints: [] });
+    await host.flags.segments.create({ name: 'mine', constraints: [], project: 'mine' });
+    await host.flags.segments.create({ name: 'other', constraints: [], project: 'other' });
     return { ...host, asked };
   }
 
@@ -123,8 +123,8 @@ describe('permissions', () => {
           await move();
           return place === 'mine';
         });
-        const before = await flags.updateSegment({ segment: 2 }, { description: 'before' });
-        move = () => flags.updateSegment({ segment: 2 }, { project: 'other' });
+        const before = await flags.segments.update({ segment: 2 }, { description: 'before' });
+        move = () => flags.segments.update({ segment: 2 }, { project: 'other' });
         const send = {
           GET: request(app).get,
           PUT: request(app).put,
@@ -133,7 +133,7 @@ describe('permissions', () => {
         };
         const { body: answer } = await send[method](path).send(body).expect(404);
         expect(answer.code).toBe('segment_not_found');
-        expect(await flags.getSegment({ segment: 2 })).toMatchObject({
+        expect(await flags.segments.get({ segment: 2 })).toMatchObject({
           ...before,
           project: 'other',
           revision: before.revision + 1,
@@ -153,7 +153,7 @@ describe('permissions', () => {
         change('other', { name: 'b' }),
       ];
       await request(app).post('/api/admin/changes').send({ changes }).expect(200);
-      expect(await flags.getSegment({ segment: 2 })).toMatchObject({ name: 'b', project: 'other' });
+      expect(await flags.segments.get({ segment: 2 })).toMatchObject({ name: 'b', project: 'other' });
       expect(asked.filter(([action]) => action === 'updateSegment').map(([, project]) => project)).toEqual([
         'mine',
         null,
@@ -174,7 +174,7 @@ describe('permissions', () => {
       await post('{').expect(403);
       await post([]).expect(403);
       await post({ project: 'mine' }).expect(400);
-      expect((await flags.listSegments()).items).toHaveLength(4);
+      expect((await flags.segments.list()).items).toHaveLength(4);
     });
   });
 
@@ -310,9 +310,9 @@ describe('a request for a segment', () => {
       read.push(key.kind);
       return storage.get(key);
     };
-    const flags = await createFlags({ storage: { ...storage, get } });
+    const flags = await openFlags({ storage: { ...storage, get } });
     await flags.createProject({ id: 'mine', name: 'Mine' });
-    const { id } = await flags.createSegment({ name: 'mine', constraints: [], project: 'mine' });
+    const { id } = await flags.segments.create({ name: 'mine', constraints: [], project: 'mine' });
     const places: (string | null)[] = [];
     const host = express().use(
       createFlagsRouter(flags, {
@@ -379,6 +379,6 @@ describe('authorize', () => {
   };
 
   it.each(Object.keys(ROUTERS))('receives the type of %s', async (name) => {
-    expect(ROUTERS[name]?.(await createFlags({ storage: memoryStorage() }))).toBeInstanceOf(Function);
+    expect(ROUTERS[name]?.(await openFlags({ storage: memoryStorage() }))).toBeInstanceOf(Function);
   });
 });

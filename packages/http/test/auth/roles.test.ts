@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { createFlags, type Flags, type FlagsStorage, memoryStorage, type Token } from '@flags/core';
+import { type Flags, type FlagsStorage, memoryStorage, openFlags, type Token } from '@flags/core';
 import express, { type Request } from 'express';
 import request from 'supertest';
 import * as adapter from '../../../express/src/index.js';
@@ -24,8 +24,8 @@ let token: Token;
 
 beforeEach(async () => {
   storage = memoryStorage();
-  flags = await createFlags({ storage, recentContexts: 5 });
-  ({ secret, token } = await flags.createToken({ name: 'the-operator', kind: 'admin' }));
+  flags = await openFlags({ storage, recentContexts: 5 });
+  ({ secret, token } = await flags.tokens.create({ name: 'the-operator', kind: 'admin' }));
 });
 
 afterEach(() => flags.close());
@@ -51,12 +51,12 @@ function hostileRow() {
 describe('the mark of API tokens', () => {
   it('exists on every token of the engine and on spread copies, but not in JSON', async () => {
     const verified = (await flags.verifyToken(secret)) as Token;
-    const rotated = await flags.rotateToken({ token: token.id });
+    const rotated = await flags.tokens.rotate({ token: token.id });
     for (const one of [
       token,
       verified,
       rotated.token,
-      ...(await flags.listTokens()).items,
+      ...(await flags.tokens.list()).items,
       { ...verified, roles: [] },
     ]) {
       expect(isApiToken(one)).toBe(true);
@@ -186,13 +186,13 @@ describe('roles', () => {
   it('hide tokens, members, events and contexts from a viewer, on every route', async () => {
     const { app } = await appFor('viewer');
     await flags.createFlag({ project: 'default' }, { name: 'a' });
-    await flags.createSegment({ name: 'all', constraints: [] });
+    await flags.segments.create({ name: 'all', constraints: [] });
     await flags.addMember({ project: 'default' }, { userId: MEMBER, roleId: 4 });
     await flags.createProject({ id: 'gone', name: 'Gone' });
     await flags.addMember({ project: 'gone' }, { userId: MEMBER, roleId: 4 });
     await flags.deleteProject({ project: 'gone' });
     flags.isEnabled('a', { userId: 'contexts-of-others' });
-    const sets = [...(await flags.listHistory({})).items].map(({ id }) => id);
+    const sets = [...(await flags.history.list({})).items].map(({ id }) => id);
     const hidden = new RegExp(`the-operator|contexts-of-others|${MEMBER}`);
     const seen = new Map<string, number>();
     const readings = ROUTES.filter(({ method, access, path }) => {

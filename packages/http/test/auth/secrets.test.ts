@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFlags, type Flags } from '@flags/core';
+import { type Flags, openFlags } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import { sqliteStorage } from '@flags/core/sqlite';
 import express, { type Express } from 'express';
@@ -32,7 +32,7 @@ describe('a secret', () => {
   beforeAll(async () => {
     const directory = mkdtempSync(join(tmpdir(), 'flags-secrets-'));
     const told: unknown[] = [];
-    const flags = await createFlags({
+    const flags = await openFlags({
       storage: sqliteStorage(join(directory, 'flags.db')),
       onError: (error) => void told.push(error),
       onProblem: (problem) => void told.push(problem),
@@ -41,7 +41,7 @@ describe('a secret', () => {
     const app = express();
     app.use(createFlagsRouter(flags, { auth: 'token' }));
     const answers: string[] = [];
-    await flags.createToken({ name: 'given', kind: 'admin', secret: GIVEN });
+    await flags.tokens.create({ name: 'given', kind: 'admin', secret: GIVEN });
     const make = async (body: object) => {
       const created = await request(app).post('/api/admin/api-tokens').set('authorization', GIVEN).send(body);
       return String(created.body.secret);
@@ -114,7 +114,7 @@ describe('a secret', () => {
       const filled = path.replace(':projectId', 'default').replaceAll(/:\w+/g, 'checkout');
       expectNoSecretIn((await request(app).get(filled).set('authorization', GIVEN)).text);
     }
-    expectNoSecretIn(JSON.stringify([(await flags.listTokens()).items, await flags.listEvents({ limit: 1000 })]));
+    expectNoSecretIn(JSON.stringify([(await flags.tokens.list()).items, await flags.events.list({ limit: 1000 })]));
   });
 
   it('is not in replies to invalid uses, nor in their headers', () => {
@@ -130,9 +130,9 @@ describe('a secret', () => {
   it('is not in any error of the engine', async () => {
     for (const secret of lived.secrets) {
       const refusals = [
-        lived.flags.deleteToken({ token: `${secret}x` }),
-        lived.flags.createToken({ name: 'again', kind: 'admin', secret: GIVEN }),
-        lived.flags.createToken({ name: 'again', kind: 'admin', secret: `${secret} with space` }),
+        lived.flags.tokens.delete({ token: `${secret}x` }),
+        lived.flags.tokens.create({ name: 'again', kind: 'admin', secret: GIVEN }),
+        lived.flags.tokens.create({ name: 'again', kind: 'admin', secret: `${secret} with space` }),
       ];
       for (const refusal of await Promise.allSettled(refusals)) {
         if (refusal.status === 'fulfilled') throw new Error('It was not refused.');

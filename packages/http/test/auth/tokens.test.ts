@@ -26,7 +26,7 @@ describe('authentication by token', () => {
     });
     const createSecret = async (kind: TokenKind, expiresAt: string | null = null, ...names: string[]) => {
       const environment = kind === 'admin' ? {} : { environment: 'production' };
-      return (await host.flags.createToken({ name: names.pop() ?? `the ${kind}`, kind, expiresAt, ...environment }))
+      return (await host.flags.tokens.create({ name: names.pop() ?? `the ${kind}`, kind, expiresAt, ...environment }))
         .secret;
     };
     return { ...host, createSecret, setNow: (time: string) => (now = new Date(time)) };
@@ -69,7 +69,7 @@ describe('authentication by token', () => {
       await request(app).get(FLAGS).set('Authorization', deleted).expect(200);
 
       setNow('2026-01-01T11:00:00Z');
-      await flags.deleteToken({ token: deleted });
+      await flags.tokens.delete({ token: deleted });
 
       await request(app).get(FLAGS).set('Authorization', expiring).expect(401);
       await request(app).get(FLAGS).set('Authorization', deleted).expect(401);
@@ -103,7 +103,7 @@ describe('authentication by token', () => {
         .set('Authorization', await createSecret('admin'))
         .send({ name: 'checkout' })
         .expect(201);
-      const { items: events } = await flags.listEvents({ flag: 'checkout' });
+      const { items: events } = await flags.events.list({ flag: 'checkout' });
       expect(events).toMatchObject([{ type: 'flag-created', actor: 'the admin' }]);
     });
 
@@ -123,7 +123,7 @@ describe('authentication by token', () => {
       const { app, flags } = await createHostApp({ router: { auth: 'none' } });
       await request(app).post(FLAGS).set('Authorization', 'whatever').send({ name: 'checkout' }).expect(201);
       await request(app).post('/api/client/register').send(REGISTRATION).expect(202);
-      expect((await flags.listEvents({ flag: 'checkout' })).items).toMatchObject([{ actor: 'anonymous' }]);
+      expect((await flags.events.list({ flag: 'checkout' })).items).toMatchObject([{ actor: 'anonymous' }]);
     });
   });
 });
@@ -211,18 +211,18 @@ describe('API tokens on the wire', () => {
     const { app, flags } = await createHostApp();
     const { body } = await request(app).post(TOKENS).send(input).expect(400);
     expect(body.details.map(({ path }: { path: string }) => path).sort()).toEqual(paths);
-    expect((await flags.listTokens()).items).toEqual([]);
+    expect((await flags.tokens.list()).items).toEqual([]);
   });
 
   it('are deleted by their id or by their secret', async () => {
     const { app, flags } = await createHostApp();
-    const one = await flags.createToken({ name: 'one', kind: 'admin' });
-    const two = await flags.createToken({ name: 'two', kind: 'admin' });
+    const one = await flags.tokens.create({ name: 'one', kind: 'admin' });
+    const two = await flags.tokens.create({ name: 'two', kind: 'admin' });
     await request(app).delete(`${TOKENS}/${one.token.id}`).expect(200, '');
     await request(app)
       .delete(`${TOKENS}/${encodeURIComponent(two.secret)}`)
       .expect(200, '');
-    expect((await flags.listTokens()).items).toEqual([]);
+    expect((await flags.tokens.list()).items).toEqual([]);
     await request(app).delete(`${TOKENS}/${one.token.id}`).expect(404);
   });
 });
@@ -253,16 +253,16 @@ describe('tokens on every route', () => {
     for (const kind of KINDS) {
       const environment = kind === 'admin' ? {} : { environment: 'production' };
       const input = { name: kind, kind, ...environment };
-      tokens.set(`${kind} valid`, await flags.createToken(input));
+      tokens.set(`${kind} valid`, await flags.tokens.create(input));
       const expired = { ...input, name: 'expired', expiresAt: '2026-01-01T10:00:00Z' };
-      tokens.set(`${kind} expired`, await flags.createToken(expired));
-      const deleted = await flags.createToken({ ...input, name: 'deleted' });
-      await flags.deleteToken({ token: deleted.token.id });
+      tokens.set(`${kind} expired`, await flags.tokens.create(expired));
+      const deleted = await flags.tokens.create({ ...input, name: 'deleted' });
+      await flags.tokens.delete({ token: deleted.token.id });
       tokens.set(`${kind} deleted`, deleted);
       if (kind === 'admin') continue;
-      tokens.set(`${kind} of another project`, await flags.createToken({ ...input, name: 'shop', project: 'shop' }));
+      tokens.set(`${kind} of another project`, await flags.tokens.create({ ...input, name: 'shop', project: 'shop' }));
       const elsewhere = { ...input, name: 'elsewhere', environment: 'development' };
-      tokens.set(`${kind} of another environment`, await flags.createToken(elsewhere));
+      tokens.set(`${kind} of another environment`, await flags.tokens.create(elsewhere));
     }
   });
 
@@ -386,7 +386,7 @@ describe('tokens on every route', () => {
   describe('the administration', () => {
     it('does not create admin tokens for one project or environment: the scope would have no effect', async () => {
       for (const scope of [{ project: 'shop' }, { environment: 'production' }]) {
-        const created = server.flags.createToken({ name: 'a', kind: 'admin', ...scope });
+        const created = server.flags.tokens.create({ name: 'a', kind: 'admin', ...scope });
         await expect(created).rejects.toMatchObject({ code: 'invalid_input' });
       }
     });

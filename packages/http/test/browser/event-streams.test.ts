@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { disconnectBrowser } from '@flags/test-browser';
 import express from 'express';
@@ -42,7 +42,7 @@ describeInBrowser('the page of an application, with OpenFeature and its default 
   beforeEach(async () => {
     flags = await open();
     await switchOn(flags, 'checkout');
-    secret = (await flags.createToken({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
+    secret = (await flags.tokens.create({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
   });
   afterEach(async () => {
     for (const page of pages.splice(0)) await page.close();
@@ -53,7 +53,7 @@ describeInBrowser('the page of an application, with OpenFeature and its default 
   afterAll(disconnectBrowser);
 
   async function open(storage = memoryStorage()): Promise<Flags> {
-    const engine = await createFlags({ storage });
+    const engine = await openFlags({ storage });
     engines.push(engine);
     return engine;
   }
@@ -105,7 +105,7 @@ describeInBrowser('the page of an application, with OpenFeature and its default 
   it('backs off when its token is deleted', async () => {
     const network = await connect(await serve(flags, 0, OPEN));
     await visit(network);
-    await flags.deleteToken({ token: secret });
+    await flags.tokens.delete({ token: secret });
     // Ends the stream before the event.
     await flags.disable(PRODUCTION);
     const refused = () => network.requests.filter(({ status }) => status() === 401);
@@ -124,7 +124,7 @@ describeInBrowser('the page of an application, with OpenFeature and its default 
     const [one, other] = [await open(await sqliteStorage(file)), await open(await sqliteStorage(file))];
     flags = one;
     await switchOn(one, 'checkout');
-    secret = (await one.createToken({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
+    secret = (await one.tokens.create({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
     await other.refresh();
     const nodes = [await serve(one, 0, OPEN), await serve(other, 0, OPEN)] as const;
     // The stream is at the second node, and the next evaluation at the first one.
@@ -144,7 +144,7 @@ describeInBrowser('the page of an application, with OpenFeature and its default 
 
   it('sees changes behind one address of two followers, also when one of them ends', async () => {
     const root = await serve(flags);
-    const { secret: token } = await flags.createToken({ name: 'own', kind: 'client', environment: 'production' });
+    const { secret: token } = await flags.tokens.create({ name: 'own', kind: 'client', environment: 'production' });
     const followers = [await follow({ url: root.url, token }), await follow({ url: root.url, token })] as const;
     const places = [await serve(followers[0], 0, OPEN), await serve(followers[1], 0, OPEN)] as const;
     const network = await connect(...places);
@@ -161,7 +161,7 @@ describeInBrowser('the page of an application, with OpenFeature and its default 
 
   it('sees changes behind one address of nodes and followers', async () => {
     const root = await serve(flags, 0, OPEN);
-    const { secret: token } = await flags.createToken({ name: 'own', kind: 'client', environment: 'production' });
+    const { secret: token } = await flags.tokens.create({ name: 'own', kind: 'client', environment: 'production' });
     const places = [root];
     for (let nth = 0; nth < 2; nth++) places.push(await serve(await follow({ url: root.url, token }), 0, OPEN));
     const network = await connect(...places);

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { disconnectBrowser } from '@flags/test-browser';
 import { until } from '../../../../test/until.js';
 import type { FlagsRouterOptions } from '../../../express/src/index.js';
@@ -35,9 +35,9 @@ describeInBrowser('the minute after something has happened to the page of an app
   afterAll(disconnectBrowser);
 
   async function open(serveAll: (flags: Flags) => Promise<readonly Listening[]>): Promise<Shop> {
-    const flags = await createFlags({ storage: memoryStorage() });
+    const flags = await openFlags({ storage: memoryStorage() });
     await switchOn(flags, 'checkout');
-    const { secret } = await flags.createToken({ name: 'page', kind: 'frontend', environment: 'production' });
+    const { secret } = await flags.tokens.create({ name: 'page', kind: 'frontend', environment: 'production' });
     const places = await serveAll(flags);
     const network = await startNetwork(...places.map(({ port }) => port));
     const headers: [string, string][] = [['Authorization', secret]];
@@ -52,7 +52,7 @@ describeInBrowser('the minute after something has happened to the page of an app
 
   async function withFollowers(flags: Flags): Promise<readonly Listening[]> {
     const root = await serve(flags, 0, options);
-    const { secret: token } = await flags.createToken({ name: 'own', kind: 'client', environment: 'production' });
+    const { secret: token } = await flags.tokens.create({ name: 'own', kind: 'client', environment: 'production' });
     const followers = [await follow({ url: root.url, token }), await follow({ url: root.url, token })];
     return Promise.all(followers.map((follower) => serve(follower, 0, options)));
   }
@@ -106,7 +106,7 @@ describeInBrowser('the minute after something has happened to the page of an app
 
       async function deleteToken({ network, flags, secret }: Shop): Promise<void> {
         const before = network.requests.length;
-        await flags.deleteToken({ token: secret });
+        await flags.tokens.delete({ token: secret });
         await flags.disable(PRODUCTION);
         await setTimeout(MINUTE);
         const after = network.requests.slice(before);

@@ -1,11 +1,11 @@
 import {
   type Constraint,
-  createFlags,
   type Flags,
   type FlagsStorage,
   isFlagsError,
   LIMITS,
   memoryStorage,
+  openFlags,
 } from '@flags/core';
 import type { DocumentPut } from '@flags/core/storage';
 import type { Role } from './row.js';
@@ -106,7 +106,7 @@ async function makeManyEvents(storage: FlagsStorage, flags: Flags, count: number
 /** A flag of this size in bytes, on in production. */
 async function templateOf(bytes: number): Promise<Template> {
   const storage = memoryStorage();
-  const flags = await createFlags({ storage, newId: () => strategyId(0), pollInterval: 0, usage: { interval: 0 } });
+  const flags = await openFlags({ storage, newId: () => strategyId(0), pollInterval: 0, usage: { interval: 0 } });
   const name = { ...DEFAULT, flag: flagName(0) };
   await flags.createFlag(DEFAULT, { name: name.flag });
   await flags.setVariants(name, [{ name: 'blue' }, { name: 'green' }]);
@@ -159,15 +159,15 @@ function largeFlag({ body, summary }: Template, number: number): DocumentPut {
 export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSize): Promise<void> {
   for (const kind of ['admin', 'client', 'frontend'] as const) {
     const place = kind === 'admin' ? {} : { environment: 'production' };
-    await flags.createToken({ name: `${kind} of the table`, kind, secret: SECRETS[kind], ...place });
+    await flags.tokens.create({ name: `${kind} of the table`, kind, secret: SECRETS[kind], ...place });
   }
-  await flags.createToken({ name: STRANGER, kind: 'admin', secret: SECRETS.stranger });
+  await flags.tokens.create({ name: STRANGER, kind: 'admin', secret: SECRETS.stranger });
   for (let number = 0; number < AT_ONCE; number++) {
-    await flags.createToken({ name: `admin ${number}`, kind: 'admin', secret: adminSecret(number) });
+    await flags.tokens.create({ name: `admin ${number}`, kind: 'admin', secret: adminSecret(number) });
   }
   for (const role of ['viewer', 'editor'] as const) {
     for (let number = 0; number < WITH_ROLE; number++) {
-      await flags.createToken({ name: `${role} ${number}`, kind: 'admin', secret: roleSecret(role, number) });
+      await flags.tokens.create({ name: `${role} ${number}`, kind: 'admin', secret: roleSecret(role, number) });
     }
   }
   await flags.createProject({ id: 'other', name: 'Other' });
@@ -175,8 +175,8 @@ export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSi
   await flags.addMember(DEFAULT, { userId: 1, roleId: 4 });
   await flags.addMember(DEFAULT, { userId: 2, roleId: 5 });
   const constraints = [{ contextName: 'userId', operator: 'NOT_IN', values: texts(49_000, 17) } as const];
-  await flags.createSegment({ name: 'shared', constraints });
-  for (const name of ['changed', 'deleted']) await flags.createSegment({ name, constraints: [] });
+  await flags.segments.create({ name: 'shared', constraints });
+  for (const name of ['changed', 'deleted']) await flags.segments.create({ name, constraints: [] });
   for (let number = 0; number < size.sharing; number++) {
     const place = { ...DEFAULT, flag: flagName(100 + number), environment: 'production' };
     await flags.addStrategy(place, { name: 'default', segments: [1] });

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
+import { type Flags, type FlagsStorage, openFlags } from '@flags/core';
 import type { NewEvent } from '@flags/core/storage';
 import { SECRETS } from './definitions.js';
 
@@ -24,8 +24,8 @@ const texts = (count: number, length: number) =>
 
 /** Creates the flags, and appends events to the log without deciding them. */
 export async function fillHistory(storage: FlagsStorage, size: HistorySize): Promise<void> {
-  const flags = await createFlags({ storage: keptOpen(storage), pollInterval: 0, usage: { interval: 0 } });
-  await flags.createToken({ name: 'admin of the table', kind: 'admin', secret: SECRETS.admin });
+  const flags = await openFlags({ storage: keptOpen(storage), pollInterval: 0, usage: { interval: 0 } });
+  await flags.tokens.create({ name: 'admin of the table', kind: 'admin', secret: SECRETS.admin });
   await createLargest(flags);
   for (const name of ['busy', 'noise']) {
     await flags.createFlag(DEFAULT, { name });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
+import { type Flags, type FlagsStorage, openFlags } from '@flags/core';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createFlagsRouter } from '../../../express/src/create-router.js';
 import type { Action } from '../../src/actions.js';
@@ -44,7 +44,7 @@ export function serve<Size>(
     const now = () => new Date(Date.now() + advance);
     // Nothing is done at a time: a change in the middle of a measurement would belong to no request.
     const options = { due: { run: 'elsewhere' }, onProblem: () => undefined, onError: report } as const;
-    const flags = await createFlags({ ...options, storage, now });
+    const flags = await openFlags({ ...options, storage, now });
     if (!isFilled) await furnish(storage, flags, size);
 
     const app = express();

@@ -1,11 +1,11 @@
 import {
   type Change,
-  createFlags,
   type DefinedFlag,
   type Definitions,
   type Flags,
   type FlagsStorage,
   memoryStorage,
+  openFlags,
 } from '@flags/core';
 import { dataVersion } from '@flags/core/integration';
 import type { Express } from 'express';
@@ -56,8 +56,8 @@ describe('permissions of planned changes', () => {
     for (const id of ['mine', 'other']) await flags.createProject({ id, name: id });
     await flags.createFlag(MINE, { name: 'checkout' });
     const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
-    await flags.createSegment({ name: 'everywhere', constraints });
-    await flags.createSegment({ name: 'own', constraints, project: 'mine' });
+    await flags.segments.create({ name: 'everywhere', constraints });
+    await flags.segments.create({ name: 'own', constraints, project: 'mine' });
   });
 
   afterEach(() => flags.close());
@@ -198,7 +198,7 @@ describe('permissions of planned changes', () => {
     let other: Flags;
 
     beforeEach(async () => {
-      other = await createFlags({ storage: { ...storage, close: () => undefined }, pollInterval: 0 });
+      other = await openFlags({ storage: { ...storage, close: () => undefined }, pollInterval: 0 });
     });
 
     afterEach(() => other.close());
@@ -214,7 +214,7 @@ describe('permissions of planned changes', () => {
       rule = async (action, project) => {
         if (action === 'useSegment' && !isMoved) {
           isMoved = true;
-          await other.updateSegment({ segment: EVERYWHERE }, { project: 'mine' });
+          await other.segments.update({ segment: EVERYWHERE }, { project: 'mine' });
         }
         return action !== 'useSegment' || project === null;
       };
@@ -262,8 +262,8 @@ describe('definitions', () => {
     for (const id of ['mine', 'other']) await flags.createProject({ id, name: id });
     await flags.createFlag({ project: 'mine' }, { name: 'checkout' });
     await flags.createFlag({ project: 'other' }, { name: 'hidden', description: 'secret' });
-    await flags.createSegment({ name: 'everywhere', constraints: [] });
-    await flags.createSegment({ name: 'theirs', constraints: [], project: 'other' });
+    await flags.segments.create({ name: 'everywhere', constraints: [] });
+    await flags.segments.create({ name: 'theirs', constraints: [], project: 'other' });
   });
 
   const onlyMine: Rule = (_action, project) => project === 'mine';
@@ -405,7 +405,7 @@ describe('X-Change-Reason', () => {
     const { app, flags } = await createHostApp();
     const { status } = await ask(app).set('X-Change-Reason', encodeURIComponent('Für den Start'));
     expect(status).toBeLessThan(300);
-    const { items } = await flags.listEvents({ limit: 1 });
+    const { items } = await flags.events.list({ limit: 1 });
     expect(items[0]?.reason).toBe('Für den Start');
   });
 
@@ -413,7 +413,7 @@ describe('X-Change-Reason', () => {
     const { app, flags } = await createHostApp();
     const changes = [{ op: 'createFlag', ref: { project: 'default' }, input: { name: 'a' } }];
     await request(app).post('/api/admin/changes').set('X-Change-Reason', 'header').send({ changes, reason: 'body' });
-    const { items } = await flags.listEvents({ limit: 1 });
+    const { items } = await flags.events.list({ limit: 1 });
     expect(items[0]?.reason).toBe('body');
   });
 

@@ -112,8 +112,8 @@ describe.each(Object.entries(STRATEGIES))('%s in a strategy', (_, { path, name =
       ['configureEnvironment', inEnvironment, () => flags.configureEnvironment(REF, configuration)],
       ['apply', `/changes/0/input${path}`, () => flags.apply(changes)],
       ['plan', `/changes/0/input${path}`, () => flags.plan(changes)],
-      ['import', `/flags/0${inDocument}`, () => flags.importDefinitions(document)],
-      ['dry import', `/flags/0${inDocument}`, () => flags.importDefinitions(document, { dryRun: true })],
+      ['import', `/flags/0${inDocument}`, () => flags.definitions.import(document)],
+      ['dry import', `/flags/0${inDocument}`, () => flags.definitions.import(document, { dryRun: true })],
       ['POST', path, () => send('post', `${ENVIRONMENT}/strategies`, faulty)],
       ['PUT', path, () => send('put', `${ENVIRONMENT}/strategies/${id}`, faulty)],
       ['PATCH', path, () => send('patch', `${ENVIRONMENT}/strategies/${id}`, replacing)],
@@ -123,11 +123,11 @@ describe.each(Object.entries(STRATEGIES))('%s in a strategy', (_, { path, name =
     ];
     const sendEnvironment = (input: object) =>
       send('post', '/api/admin/changes', { changes: [{ op: 'configureEnvironment', ref: REF, input }] });
-    const before = await flags.exportDefinitions();
+    const before = await flags.definitions.export();
     for (const [entry, expected, attempt] of entries) {
       expect([entry, await pathsOf(attempt)]).toEqual([entry, [expected]]);
     }
-    expect(await flags.exportDefinitions()).toEqual(before);
+    expect(await flags.definitions.export()).toEqual(before);
   });
 
   it('passes where the flag has it already', async () => {
@@ -141,19 +141,19 @@ describe.each(Object.entries(STRATEGIES))('%s in a strategy', (_, { path, name =
     await send('post', '/api/admin/changes', { changes });
     await flags.configureEnvironment(REF, { enabled: true, strategies: [{ ...fine }, faulty] });
     await send('patch', `${FLAGS}/checkout`, [{ op: 'replace', path: '/description', value: 'new' }]);
-    const exported = await flags.exportDefinitions();
-    await flags.importDefinitions(exported);
+    const exported = await flags.definitions.export();
+    await flags.definitions.import(exported);
     await send('post', '/api/admin/import', { definitions: exported });
     await flags.cloneFlag(FLAG, { name: 'copy' });
     expect(other).toBeDefined();
     const [, strategy] = await strategiesNow();
     const { id } = await flags.apply([{ op: 'removeStrategy', ref: { ...REF, strategy: `${strategy?.id}` } }]);
-    await flags.undoChangeSet({ changeSet: `${id}` });
+    await flags.history.undo({ changeSet: `${id}` });
     const [, back] = await strategiesNow();
     expect(back).toMatchObject({ parameters: faulty.parameters ?? {}, constraints: faulty.constraints ?? [] });
     // Another store does not have it: there it is new.
     const { flags: another } = await start();
-    const places = (await pathsOf(() => another.importDefinitions(exported))) ?? [];
+    const places = (await pathsOf(() => another.definitions.import(exported))) ?? [];
     expect(places.length).toBeGreaterThan(0);
     for (const one of places) expect(one).toMatch(/^\/flags\/[01]/);
   });
@@ -186,14 +186,15 @@ function segmentRow(constraints: readonly Constraint[], path: string): PartRow {
     path: `/segments/0${path}`,
     own: path,
     bring: ({ flags, send }) => [
-      () => flags.createSegment({ name: 'other', constraints }),
-      () => flags.updateSegment({ segment: 1 }, { constraints }),
+      () => flags.segments.create({ name: 'other', constraints }),
+      () => flags.segments.update({ segment: 1 }, { constraints }),
       () => send('post', '/api/admin/segments', { name: 'other', constraints }),
       () => send('put', '/api/admin/segments/1', { name: 'beta', constraints }),
     ],
     touch: ({ flags, send }) => [
-      () => flags.updateSegment({ segment: 1 }, { description: 'new' }),
-      () => flags.updateSegment({ segment: 1 }, { constraints: [...constraints.slice(1), ...constraints.slice(0, 1)] }),
+      () => flags.segments.update({ segment: 1 }, { description: 'new' }),
+      () =>
+        flags.segments.update({ segment: 1 }, { constraints: [...constraints.slice(1), ...constraints.slice(0, 1)] }),
       () => send('put', '/api/admin/segments/1', { name: 'beta', constraints }),
     ],
   };
@@ -242,12 +243,12 @@ const PARTS: Readonly<Record<string, PartRow>> = {
     path: '/segments/0/name',
     own: '/name',
     bring: ({ flags, send }) => [
-      () => flags.createSegment({ name: ' beta', constraints: [] }),
-      () => flags.updateSegment({ segment: 1 }, { name: 'beta ' }),
+      () => flags.segments.create({ name: ' beta', constraints: [] }),
+      () => flags.segments.update({ segment: 1 }, { name: 'beta ' }),
       () => send('post', '/api/admin/segments', { name: ' ', constraints: [] }),
     ],
     touch: ({ flags, send }) => [
-      () => flags.updateSegment({ segment: 1 }, { description: 'new' }),
+      () => flags.segments.update({ segment: 1 }, { description: 'new' }),
       () => send('put', '/api/admin/segments/1', { name: ' beta', constraints: [] }),
     ],
   },
@@ -279,22 +280,22 @@ const PARTS: Readonly<Record<string, PartRow>> = {
 describe.each(Object.entries(PARTS))('%s', (_, { stored, fine, path, own, bring, touch }) => {
   it('is refused at every entry when it is new', async () => {
     const entry = await start(fine);
-    const before = await entry.flags.exportDefinitions();
+    const before = await entry.flags.definitions.export();
     for (const attempt of bring(entry)) expect(await pathsOf(attempt)).toEqual([own]);
-    expect(await pathsOf(() => entry.flags.importDefinitions({ version: 1, ...stored }))).toEqual([path]);
+    expect(await pathsOf(() => entry.flags.definitions.import({ version: 1, ...stored }))).toEqual([path]);
     expect(
       await pathsOf(() => entry.send('post', '/api/admin/import', { definitions: { version: 1, ...stored } })),
     ).toEqual([path]);
-    expect(await entry.flags.exportDefinitions()).toEqual(before);
+    expect(await entry.flags.definitions.export()).toEqual(before);
   });
 
   it('passes where the document has it already', async () => {
     const entry = await start(stored);
     for (const attempt of touch(entry)) expect(await pathsOf(attempt)).toBeUndefined();
-    const exported = await entry.flags.exportDefinitions();
-    await entry.flags.importDefinitions(exported);
+    const exported = await entry.flags.definitions.export();
+    await entry.flags.definitions.import(exported);
     await entry.send('post', '/api/admin/import', { definitions: exported });
-    expect(await entry.flags.exportDefinitions()).toEqual(exported);
+    expect(await entry.flags.definitions.export()).toEqual(exported);
   });
 });
 
@@ -305,9 +306,9 @@ describe('the id of a strategy with blanks around it', () => {
   it('is refused when it is new, and passes where the flag has it', async () => {
     const { flags } = await start();
     const place = '/flags/0/environments/production/strategies/0/id';
-    expect(await pathsOf(() => flags.importDefinitions(document))).toEqual([place]);
+    expect(await pathsOf(() => flags.definitions.import(document))).toEqual([place]);
     const { flags: another } = await start(document);
-    await another.importDefinitions(await another.exportDefinitions());
+    await another.definitions.import(await another.definitions.export());
     await another.updateStrategy({ ...REF, strategy: ' a' }, { name: 'default', title: 'new' });
   });
 });

@@ -1,5 +1,5 @@
 import type { FlagRef, Flags, StrategyRef, VariantInput } from '@flags/core';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { isWithin } from '../../../../test/processor-time.js';
 import { factsOf } from '../../../core/test/facts.js';
 import { onEveryStorage, type Start } from '../../../core/test/on-every-storage.js';
@@ -349,7 +349,7 @@ describe('a patch of a document of 1 MiB', () => {
   const CONSTRAINTS = many(5, { contextName: 'userId', operator: 'IN', values: many(49_999, 'a') } as const);
 
   async function withLargeStrategy(): Promise<{ flags: Flags; ref: typeof PRODUCTION & { strategy: string } }> {
-    const flags = await createFlags({ storage: memoryStorage() });
+    const flags = await openFlags({ storage: memoryStorage() });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', constraints: CONSTRAINTS });
     return { flags, ref: { ...PRODUCTION, strategy: id } };
@@ -475,7 +475,7 @@ describe('a hostile patch', () => {
   const PLACES = ['__proto__', 'constructor', 'prototype', 'toString'];
 
   it.each(PLACES)('does not reach a prototype by %s', async (name) => {
-    const flags = await createFlags<string>({ storage: memoryStorage() });
+    const flags = await openFlags<string>({ storage: memoryStorage() });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.setVariants(CHECKOUT, [BLUE, GREEN]);
     const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', parameters: { a: 'b' } });

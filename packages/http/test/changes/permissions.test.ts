@@ -61,8 +61,8 @@ beforeEach(async () => {
   await flags.rollouts.pause(gradual.paused);
   await flags.addDependency({ ...MINE, flag: 'lonely' }, { flag: 'payments' });
   await flags.archiveFlag(ARCHIVED);
-  await flags.createSegment({ name: 'everywhere', constraints: [] });
-  await flags.createSegment({ name: 'own', constraints: [], project: 'mine' });
+  await flags.segments.create({ name: 'everywhere', constraints: [] });
+  await flags.segments.create({ name: 'own', constraints: [], project: 'mine' });
   await flags.addMember(MINE, { userId: 1, roleId: 4 });
   await flags.addMember(MINE, { userId: 2, roleId: 5 });
   world = {
@@ -377,7 +377,7 @@ describe.each(OPERATIONS.filter((op) => !WITHOUT_UNDO.includes(op)))('the undo o
 it('needs no further permission to undo the undo of the first change in an environment', async () => {
   const development = { ...FLAG, environment: 'development' };
   const { id } = await world.flags.apply([{ op: 'addStrategy', ref: development, input: { name: 'default' } }]);
-  const undone = await world.flags.undoChangeSet({ changeSet: `${id}` });
+  const undone = await world.flags.history.undo({ changeSet: `${id}` });
   expect(undone.events.map(({ type }) => type)).toEqual(['strategy-removed']);
   world.allow(() => true);
   await request(world.app).post(`${CHANGES}/${undone.id}/undo`).expect(200);

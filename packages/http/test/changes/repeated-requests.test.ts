@@ -53,7 +53,7 @@ describe('Idempotency-Key', () => {
 
   it('is the id of the change set, and makes the request safe to repeat', async () => {
     const first = await create(key).expect(201);
-    const { items } = await world.flags.listEvents({ limit: 1 });
+    const { items } = await world.flags.events.list({ limit: 1 });
     expect(items[0]?.changeSet).toBe(key);
     await world.flags.updateFlag(CHECKOUT, { description: 'later' });
     const again = await create(key).expect(201);
@@ -114,7 +114,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('is refused with changes of tokens, whose secrets are shown once', async () => {
-    const { token } = await world.flags.createToken({ name: 'a', kind: 'admin' });
+    const { token } = await world.flags.tokens.create({ name: 'a', kind: 'admin' });
     const tokens = '/api/admin/api-tokens';
     const later = { expiresAt: '2099-01-01T00:00:00.000Z' };
     for (const send of [
@@ -126,7 +126,7 @@ describe('Idempotency-Key', () => {
       const { body } = await send().set('Idempotency-Key', key).expect(400);
       expect(body.message).toContain('Idempotency-Key');
     }
-    expect((await world.flags.listTokens()).items).toHaveLength(1);
+    expect((await world.flags.tokens.list()).items).toHaveLength(1);
   });
 
   describe('by a caller with permission for one project', () => {
@@ -135,7 +135,7 @@ describe('Idempotency-Key', () => {
     beforeEach(async () => {
       await world.flags.createProject({ id: 'shop', name: 'Shop' });
       await world.flags.createFlag(SHOP, { name: 'basket' });
-      await world.flags.createSegment({ name: 'eu', constraints: [], project: 'shop' });
+      await world.flags.segments.create({ name: 'eu', constraints: [], project: 'shop' });
       world.allow((project) => project === 'shop');
     });
 

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
 import { flagToWire } from '../../src/client/document.js';
@@ -29,7 +29,7 @@ describe('features for clients', () => {
 
   describe('a flag for SDKs', () => {
     it('has complete constraints, parameters as text, variants, segments and dependencies', async () => {
-      const { id } = await flags.createSegment({
+      const { id } = await flags.segments.create({
         name: 'beta',
         constraints: [{ contextName: 'version', operator: 'SEMVER_GT', value: '1.0.0', inverted: true }],
       });
@@ -210,7 +210,7 @@ describe('inlined segments', () => {
   }
 
   async function createFlagWithSegment(): Promise<number> {
-    const { id } = await flags.createSegment({
+    const { id } = await flags.segments.create({
       name: 'beta',
       constraints: [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }],
     });
@@ -264,7 +264,7 @@ describe('inlined segments', () => {
       expect(again.headers.vary).toContain(VARY);
       await get('4.2.0', path).set('if-none-match', `${inlined.etag}`).expect(200);
       const constraints = [{ contextName: 'userId', operator: 'IN' as const, values: ['9'] }];
-      await flags.updateSegment({ segment: id }, { name: 'beta', constraints });
+      await flags.segments.update({ segment: id }, { name: 'beta', constraints });
       await get(undefined, path).set('if-none-match', `${inlined.etag}`).expect(200);
     });
 
@@ -306,7 +306,7 @@ describe('inlined segments', () => {
   it('are the same for flags and segments with many values, which are generated in pieces', async () => {
     const values = Array.from({ length: 1500 }, (_, number) => `user-${number}`);
     const constraint = { contextName: 'userId', operator: 'IN', values } as const;
-    const { id } = await flags.createSegment({ name: 'many', constraints: [constraint] });
+    const { id } = await flags.segments.create({ name: 'many', constraints: [constraint] });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [constraint], segments: [id] });
     const sent = { ...constraint, inverted: false, caseInsensitive: false };
@@ -327,7 +327,7 @@ describe('inlined segments', () => {
     it('is streamed and not cached', async () => {
       server = await startLiveServer();
       const values = Array.from({ length: 20_000 }, (_, at) => `${at}`.padStart(24, '0'));
-      const { id } = await server.flags.createSegment({
+      const { id } = await server.flags.segments.create({
         name: 'large',
         constraints: [{ contextName: 'userId', operator: 'IN', values }],
       });
@@ -355,7 +355,7 @@ describe('inlined segments', () => {
 
   describe('30 queries of a large configuration', () => {
     it('are not all cached', async () => {
-      const many = await createFlags<string>({ storage: memoryStorage() });
+      const many = await openFlags<string>({ storage: memoryStorage() });
       const value = 'x'.repeat(100_000);
       for (let n = 0; n < 15; n++) {
         const ref = { ...PRODUCTION, flag: `flag-${n}` };

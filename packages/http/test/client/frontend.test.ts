@@ -37,7 +37,7 @@ describe('the frontend API', () => {
     it('is generated twice and not cached: it has an ETag, but no Content-Length', async () => {
       const { app, flags } = await createHostApp();
       const payload = { type: 'string', value: 'p'.repeat(1500) };
-      await flags.importDefinitions({
+      await flags.definitions.import({
         version: 1,
         flags: Array.from({ length: COUNT }, (_, at) => ({
           name: `flag-${at + 1000}`,
@@ -219,7 +219,7 @@ describe('the frontend API', () => {
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(registration),
         });
-        const { instances } = await flags.getApplication({ application: 'web' });
+        const { instances } = await flags.applications.get({ application: 'web' });
         expect(instances.map(({ clientIp }) => clientIp)).toEqual(['127.0.0.1']);
       } finally {
         server.close();
@@ -290,7 +290,7 @@ describe('the frontend API', () => {
       await request(app).get('/api/frontend').expect(200);
       await flags.close();
       const again = await createHostApp();
-      expect((await again.flags.countEvaluations()).lastHour.size).toBe(0);
+      expect((await again.flags.usage.count()).lastHour.size).toBe(0);
       await again.flags.close();
     });
   });
@@ -310,7 +310,7 @@ describe('scopes of tokens', () => {
       const secrets = new Map<TokenKind, string>();
       for (const kind of KINDS) {
         const environment = kind === 'admin' ? {} : { environment: 'production' };
-        secrets.set(kind, (await flags.createToken({ name: kind, kind, ...environment })).secret);
+        secrets.set(kind, (await flags.tokens.create({ name: kind, kind, ...environment })).secret);
       }
       for (const { kind, access, method, path } of PLACES) {
         const attempt = request(app)[method.toLowerCase() as 'get'](path.replaceAll(/:\w+/g, 'x'));
@@ -327,8 +327,8 @@ describe('scopes of tokens', () => {
       await createOn(flags, { name: 'checkout' });
       await createOn(flags, { name: 'basket' }, 'shop');
       const scope = { project: 'shop', environment: 'development' };
-      const client = (await flags.createToken({ name: 'a', kind: 'client', ...scope })).secret;
-      const frontend = (await flags.createToken({ name: 'b', kind: 'frontend', ...scope, environment: 'production' }))
+      const client = (await flags.tokens.create({ name: 'a', kind: 'client', ...scope })).secret;
+      const frontend = (await flags.tokens.create({ name: 'b', kind: 'frontend', ...scope, environment: 'production' }))
         .secret;
       const ask = (path: string, secret: string) => request(app).get(path).set('authorization', secret);
 
@@ -351,8 +351,8 @@ describe('scopes of tokens', () => {
       await createOn(flags, { name: 'basket' }, 'shop');
       await createOn(flags, { name: 'menu' }, 'app');
       const projects = ['shop', 'app'];
-      const client = await flags.createToken({ name: 'a', kind: 'client', projects });
-      const frontend = await flags.createToken({ name: 'b', kind: 'frontend', projects });
+      const client = await flags.tokens.create({ name: 'a', kind: 'client', projects });
+      const frontend = await flags.tokens.create({ name: 'b', kind: 'frontend', projects });
       const ask = (path: string, { secret }: { readonly secret: string }) =>
         request(url).get(path).set('authorization', secret);
 
@@ -379,11 +379,11 @@ describe('scopes of tokens', () => {
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await createOn(flags, { name: 'checkout' });
       await createOn(flags, { name: 'basket' }, 'shop');
-      const { id } = await flags.createSegment({ name: 'ours', constraints: [] });
+      const { id } = await flags.segments.create({ name: 'ours', constraints: [] });
       const production = { project: 'default', flag: 'checkout', environment: 'production' };
       await flags.addStrategy(production, { name: 'default', segments: [id] });
       const segmentsFor = async (project: string) => {
-        const token = await flags.createToken({ name: project, kind: 'client', project, environment: 'production' });
+        const token = await flags.tokens.create({ name: project, kind: 'client', project, environment: 'production' });
         const asked = request(app).get('/api/client/features').set('unleash-client-spec', '5.1.0');
         return (await asked.set('authorization', token.secret)).body.segments;
       };
@@ -397,7 +397,7 @@ describe('scopes of tokens', () => {
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await createOn(flags, { name: 'checkout' });
       await createOn(flags, { name: 'basket' }, 'shop');
-      const token = await flags.createToken({
+      const token = await flags.tokens.create({
         name: 'web',
         kind: 'client',
         project: 'shop',

@@ -91,10 +91,10 @@ describe('a very large explanation', () => {
     const { app, flags } = await createHostApp();
     const values = Array.from({ length: 10_000 }, (_, at) => `${'v'.repeat(60)}${at}`);
     const constraints = [{ contextName: 'userId', operator: 'NOT_IN', values }] as const;
-    const { id } = await flags.createSegment({ name: 'everybody', constraints });
+    const { id } = await flags.segments.create({ name: 'everybody', constraints });
     await createFlagsWith(flags, { name: 'default', segments: [id] });
     const large = [{ contextName: 'userId', operator: 'NOT_IN', values: values.slice(0, 3500) }] as const;
-    const shared = await flags.createSegment({ name: 'many', constraints: large });
+    const shared = await flags.segments.create({ name: 'many', constraints: large });
     for (let at = 0; at < FLAGS; at++) {
       const place = { project: 'default', flag: `other-${at}`, environment: 'production' };
       await flags.createFlag({ project: 'default' }, { name: place.flag });

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { createHub } from '../../src/client/hub.js';
 import type { ReplySink } from '../../src/index.js';
@@ -67,7 +67,7 @@ describe('the full state of a stream', () => {
   }
 
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     conversions = 0;
     hub = createHub(counted(flags), 15_000);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
+import { type Flags, type FlagsOptions, memoryStorage, openFlags } from '@flags/core';
 import { KEEP_IDLE } from '../../../../test/idle-connections.js';
 import { until } from '../../../../test/until.js';
 import { createFlagsRouter, type FlagsRouter, type FlagsRouterOptions } from '../../../express/src/index.js';
@@ -29,7 +29,7 @@ export interface LiveServer {
 
 export async function startLiveServer(options: LiveServerOptions = {}): Promise<LiveServer> {
   const { version = EXPRESS_5, router: routerOptions = { auth: 'none' }, port = 0 } = options;
-  const flags = await createFlags({ storage: memoryStorage(), ...options.flags });
+  const flags = await openFlags({ storage: memoryStorage(), ...options.flags });
   const router = createFlagsRouter(flags, routerOptions);
   const app = version.express().use(router);
   app.use((error: unknown, _request: unknown, response: ServerResponse, _next: unknown) => {

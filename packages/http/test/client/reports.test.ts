@@ -16,7 +16,7 @@ describe('reports', () => {
     await flags.createFlag(PROJECT, { name: 'mine' });
     await flags.createFlag({ project: 'shop' }, { name: 'theirs' });
     const tokenOf = (kind: 'client' | 'frontend', project: string) =>
-      flags.createToken({ name: `${kind} ${project}`, kind, project, environment: 'production' });
+      flags.tokens.create({ name: `${kind} ${project}`, kind, project, environment: 'production' });
     return { app, flags, tokenOf };
   }
 
@@ -26,7 +26,7 @@ describe('reports', () => {
   }
 
   async function countedIn(flags: Flags): Promise<readonly string[]> {
-    return [...(await flags.countEvaluations()).lastHour.keys()];
+    return [...(await flags.usage.count()).lastHour.keys()];
   }
 
   describe('reports with a token for one project', () => {
@@ -40,7 +40,7 @@ describe('reports', () => {
       await request(app).post(path).set('Authorization', secret).send(body).expect(status, '');
       expect(await countedIn(flags)).toEqual(['mine', 'typo']);
       expect(await flags.getFlag({ project: 'shop', flag: 'theirs' })).toMatchObject({ lastSeenAt: null });
-      expect((await flags.getApplication({ application: 'web' })).seenFlags).toEqual(['mine', 'typo']);
+      expect((await flags.applications.get({ application: 'web' })).seenFlags).toEqual(['mine', 'typo']);
       expect(flags.status().dropped).toEqual({ names: 1, reports: 0 });
       await flags.close();
     });
@@ -82,7 +82,7 @@ describe('reports', () => {
       await register(600).expect(200, '');
       const { body } = await register(700).expect(400);
       expect(body).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('65536 bytes') });
-      expect((await flags.getApplication({ application: 'web' })).strategies).toHaveLength(600);
+      expect((await flags.applications.get({ application: 'web' })).strategies).toHaveLength(600);
       await flags.close();
     });
   });
@@ -131,7 +131,7 @@ describe('reports', () => {
       const { app, flags, tokenOf } = await host();
       const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
       await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('page', 105) });
-      expect((await flags.listApplications()).items).toHaveLength(100);
+      expect((await flags.applications.list()).items).toHaveLength(100);
       const applications = namesOf('server', 1000).map((appName) => ({ ...REGISTRATION, appName }));
       const bulk = request(app).post('/api/client/metrics/bulk').set('Authorization', server.secret);
       await bulk.send({ applications }).expect(202);
@@ -139,7 +139,7 @@ describe('reports', () => {
       const body = { ...metrics('mine'), appName: 'page-104' };
       const report = request(app).post('/api/frontend/client/metrics').set('Authorization', page.secret);
       await report.send(body).expect(200);
-      expect((await flags.listApplications()).items).toHaveLength(1100);
+      expect((await flags.applications.list()).items).toHaveLength(1100);
       expect(flags.status().dropped).toMatchObject({ reports: 7 });
       expect(await countedIn(flags)).toEqual(['mine']);
       await flags.close();
@@ -156,10 +156,10 @@ describe('reports', () => {
       await register(app, { token: server.secret, path: PATHS.client, names: ['honest', 'invented-1'] });
       const report = request(app).post('/api/client/metrics').set('Authorization', server.secret);
       await report.send({ ...metrics('mine'), appName: 'honest' }).expect(202);
-      await expect(flags.getApplication({ application: 'honest' })).rejects.toMatchObject({
+      await expect(flags.applications.get({ application: 'honest' })).rejects.toMatchObject({
         code: 'application_not_found',
       });
-      for (const application of namesOf('invented', 100)) await flags.getApplication({ application });
+      for (const application of namesOf('invented', 100)) await flags.applications.get({ application });
       expect(flags.status().dropped).toMatchObject({ reports: 2 });
       expect(await countedIn(flags)).toContain('mine');
       await flags.close();
@@ -170,7 +170,7 @@ describe('reports', () => {
       const register101 = (path: string, prefix: string) => register(app, { path, names: namesOf(prefix, 101) });
       await register101(PATHS.frontend, 'page');
       await register101(PATHS.client, 'server');
-      expect((await flags.listApplications()).items).toHaveLength(201);
+      expect((await flags.applications.list()).items).toHaveLength(201);
       await flags.close();
     });
   });
@@ -205,10 +205,10 @@ describe('a bulk report of a proxy', () => {
     expect(await send()).toBe(202);
     expect(fault.strikes()).toBe(0);
     expect(await send()).toBe(503);
-    expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 2, no: 0 });
+    expect((await flags.usage.count()).lastHour.get('checkout')).toEqual({ yes: 2, no: 0 });
     expect(await send()).toBe(202);
-    expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 4, no: 0 });
-    expect((await flags.listApplications()).items).toMatchObject([{ name: 'shop' }, { strategies: ['default'] }]);
+    expect((await flags.usage.count()).lastHour.get('checkout')).toEqual({ yes: 4, no: 0 });
+    expect((await flags.applications.list()).items).toMatchObject([{ name: 'shop' }, { strategies: ['default'] }]);
     await flags.close();
   });
 });
@@ -363,7 +363,7 @@ describe('metrics on the wire', () => {
       const updated = await request(app).put(`${FLAGS}/checkout`).send(NEW).expect(200);
       expect(updated.body).toMatchObject({ description: 'new', lastSeenAt: null });
       expect(fault.strikes()).toBe(2);
-      expect((await flags.listEvents({ limit: 1 })).items).toMatchObject([{ type: 'flag-updated', flag: 'checkout' }]);
+      expect((await flags.events.list({ limit: 1 })).items).toMatchObject([{ type: 'flag-updated', flag: 'checkout' }]);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, FlagsError, memoryStorage } from '@flags/core';
+import { type Flags, FlagsError, memoryStorage, openFlags } from '@flags/core';
 import { issueTicket, verifyTicket } from '@flags/core/integration';
 import type { Express } from 'express';
 import request from 'supertest';
@@ -19,9 +19,9 @@ describe('the check of tokens for other servers', () => {
     const { app, flags } = await createHostApp({ router: { auth: 'token' } });
     await flags.createProject({ id: 'shop', name: 'Shop' });
     let tokens = 0;
-    const secretOf = async (input: Partial<Parameters<Flags['createToken']>[0]>) => {
+    const secretOf = async (input: Partial<Parameters<Flags['tokens']['create']>[0]>) => {
       const created = { name: `token-${tokens++}`, kind: 'client', environment: 'production', ...input } as const;
-      return (await flags.createToken(created)).secret;
+      return (await flags.tokens.create(created)).secret;
     };
     const validate = (secret: string, tokens: readonly string[]) =>
       request(app).post(VALIDATE).set('Authorization', secret).send({ tokens });
@@ -121,11 +121,11 @@ describe('an API of a follower', () => {
   }
 
   async function clientSecret(name = 'sdk') {
-    return flags.createToken({ name, kind: 'client', environment: 'production' });
+    return flags.tokens.create({ name, kind: 'client', environment: 'production' });
   }
 
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
     router = createFlagsRouter(sourceOf(flags), { auth: 'token', heartbeatInterval: 50 });
     app = EXPRESS_5.express().use(router);
     refusal = undefined;
@@ -168,7 +168,7 @@ describe('an API of a follower', () => {
         .set('Idempotency-Key', id)
         .expect(202);
     }
-    expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 6, no: 2 });
+    expect((await flags.usage.count()).lastHour.get('checkout')).toEqual({ yes: 6, no: 2 });
     const long = send('post', '/api/client/metrics/bulk', {}).set('Idempotency-Key', 'x'.repeat(201));
     expect((await long.expect(400)).body.code).toBe('invalid_input');
     expect((await send('post', VALIDATE, { tokens: [secret] }).expect(200)).body.tokens).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import type { Request } from 'express';
 import { until } from '../../../../test/until.js';
 import { updateFrame } from '../../src/client/frames.js';
@@ -75,7 +75,7 @@ describe('streams', () => {
     it('sends a segment before the flag that uses it, then its changes and its removal', async () => {
       const flags = await start();
       await createOn(flags, { name: 'checkout' });
-      const { id } = await flags.createSegment({ name: 'beta', constraints: [CONSTRAINT] });
+      const { id } = await flags.segments.create({ name: 'beta', constraints: [CONSTRAINT] });
       const client = await join();
       await received(client, 1);
       expect(client.messages[0]?.events[0].segments).toEqual([]);
@@ -87,7 +87,7 @@ describe('streams', () => {
         { type: 'feature-updated', feature: { name: 'checkout' } },
       ]);
 
-      await flags.updateSegment({ segment: id }, { name: 'first' });
+      await flags.segments.update({ segment: id }, { name: 'first' });
       await received(client, 3);
       expect(client.messages[2]?.events).toMatchObject([{ type: 'segment-updated', segment: { id, name: 'first' } }]);
 
@@ -132,7 +132,7 @@ describe('streams', () => {
     it('sends changes of another process on the same storage', async () => {
       const storage = memoryStorage();
       const flags = await start({ flags: { storage, pollInterval: 0 } });
-      const other = await createFlags({ storage, pollInterval: 0 });
+      const other = await openFlags({ storage, pollInterval: 0 });
       const client = await join();
       await received(client, 1);
       await createOn(other, { name: 'checkout' });
@@ -192,10 +192,10 @@ describe('streams', () => {
 
     it('ends when its token is deleted', async () => {
       const flags = await start({ router: { auth: 'token', heartbeatInterval: 5 } });
-      const created = await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+      const created = await flags.tokens.create({ name: 'web', kind: 'client', environment: 'production' });
       const client = await join({ authorization: created.secret });
       await until(() => client.heartbeats() >= 2);
-      await flags.deleteToken({ token: created.token.id });
+      await flags.tokens.delete({ token: created.token.id });
       await until(client.hasEnded);
     });
 
@@ -204,14 +204,14 @@ describe('streams', () => {
       const flags = await start({ router: { auth: 'token', heartbeatInterval: 3_600_000 }, flags: { now: () => now } });
       const token = { name: 'web', kind: 'client', environment: 'production' } as const;
       const expiresAt = how === 'expired' ? '2026-01-01T11:00:00Z' : null;
-      const created = await flags.createToken({ ...token, expiresAt });
-      const other = await flags.createToken({ ...token, name: 'other' });
+      const created = await flags.tokens.create({ ...token, expiresAt });
+      const other = await flags.tokens.create({ ...token, name: 'other' });
       const ended = await join({ authorization: created.secret });
       const kept = await join({ authorization: other.secret });
       await flags.createFlag({ project: 'default' }, { name: 'before' });
       await received(ended, 2);
       now = new Date('2026-01-01T11:00:00Z');
-      if (how === 'deleted') await flags.deleteToken({ token: created.token.id });
+      if (how === 'deleted') await flags.tokens.delete({ token: created.token.id });
       await flags.createFlag({ project: 'default' }, { name: 'after' });
       await until(ended.hasEnded);
       await received(kept, 3);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
 import express from 'express';
 import { extent, inFull } from '../../../../test/extent.js';
@@ -39,7 +39,7 @@ describe('broken clients', () => {
   async function start(options: ServerOptions & { readonly timeout?: number } = {}): Promise<void> {
     const { timeout = 0, ...timeouts } = options;
     storage = faultyStorage(memoryStorage());
-    flags = await createFlags({ storage });
+    flags = await openFlags({ storage });
     faults = [];
     const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
     app.use(((error, _request, response, _next) => {
@@ -164,7 +164,7 @@ describe('broken clients', () => {
       await until(async () => (await connections()) === 0);
       await expectServing();
       const created = await names();
-      const { total } = await flags.listEvents({ type: 'flag-created' });
+      const { total } = await flags.events.list({ type: 'flag-created' });
       expect(total).toBe(created.length);
       for (const name of created) expect(Number(name.slice(5)) % 3).toBe(0);
       for (const flag of created)

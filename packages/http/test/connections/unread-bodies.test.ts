@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request as requestHttp, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { toNodeHandler } from '../../src/adapters/node.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
@@ -13,7 +13,7 @@ describe('a body that is not read', () => {
   let server: Server;
 
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
     const api = createFlagsApi(flags, {
       auth: ({ headers }: IncomingMessage) => (headers.authorization === 'none' ? null : { name: 'Ada' }),
     });

@@ -82,10 +82,10 @@ describe('the header X-Bypass-Approval', () => {
   it.each(BYPASSING)('has no other effect on %s if no approval is missing', async (_action, route, row) => {
     await start(row);
     if (Object.keys((await host.flags.approvalPolicy.get()).environments).length > 0) return;
-    const { items } = await host.flags.listEvents({ limit: 1 });
+    const { items } = await host.flags.events.list({ limit: 1 });
     expect((await sendAs('Grace', row, 'INC-42')).status).toBe(route.status);
     const after = items[0]?.position;
-    const made = (await host.flags.listEvents({ limit: 100 })).items;
+    const made = (await host.flags.events.list({ limit: 100 })).items;
     const isOld = made.findIndex(({ position }) => position === after);
     for (const { origin, reason } of made.slice(0, isOld)) {
       expect(origin).not.toBe('bypass');
@@ -96,7 +96,7 @@ describe('the header X-Bypass-Approval', () => {
   it.each(BYPASSING)('is the origin of what %s does without the approval', async (_action, route, row) => {
     await start(row);
     await host.flags.approvalPolicy.set(POLICY);
-    const last = async () => (await host.flags.listEvents({ limit: 1 })).items[0];
+    const last = async () => (await host.flags.events.list({ limit: 1 })).items[0];
     const before = await last();
     const refused = await sendAs('Grace', row);
     const isMissing = refused.body?.code === 'approval_required';
@@ -133,7 +133,7 @@ describe('the header X-Bypass-Approval', () => {
         await host.flags.createProject({ id: project, name: project });
         await host.flags.createFlag({ project }, { name: flag });
       }
-      await host.flags.createSegment({ ...inSegment, project: 'own' });
+      await host.flags.segments.create({ ...inSegment, project: 'own' });
     });
 
     it.each<[string, number, { readonly path: string; readonly body: unknown; readonly method?: Method }]>([

@@ -1,4 +1,4 @@
-import { createFlags, type Flags } from '@flags/core';
+import { type Flags, openFlags } from '@flags/core';
 import type { StorageKind } from '../../../core/test/storage-kinds.js';
 import type { Adapter, Mounted } from './adapters.js';
 import { NOW, strategyId } from './states.js';
@@ -26,7 +26,7 @@ export interface ContractHost extends Mounted {
 export async function startContractHost(adapter: Adapter, { open }: StorageKind): Promise<ContractHost> {
   const { storage, dispose } = await open();
   let strategies = 0;
-  const flags = await createFlags({
+  const flags = await openFlags({
     storage,
     environments: [{ name: 'development', displayName: 'Development' }, { name: 'production' }],
     now: () => new Date(NOW),
@@ -37,9 +37,9 @@ export async function startContractHost(adapter: Adapter, { open }: StorageKind)
     // Records evaluations at the end, not during a comparison.
     usage: { interval: 0 },
   });
-  await flags.createToken({ name: 'administrator', kind: 'admin', secret: ADMIN_SECRET });
-  await flags.createToken({ name: 'client', kind: 'client', environment: 'production', secret: CLIENT_SECRET });
-  await flags.createToken({
+  await flags.tokens.create({ name: 'administrator', kind: 'admin', secret: ADMIN_SECRET });
+  await flags.tokens.create({ name: 'client', kind: 'client', environment: 'production', secret: CLIENT_SECRET });
+  await flags.tokens.create({
     name: 'frontend',
     kind: 'frontend',
     environment: 'production',

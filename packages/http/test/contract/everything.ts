@@ -6,16 +6,16 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
   return {
     projects: await Promise.all((await flags.listProjects()).items.map((project) => projectIn(flags, project))),
     archived: await Promise.all(archived.map(({ project, name }) => flags.getFlag({ project, flag: name }))),
-    segments: (await flags.listSegments()).items,
-    tokens: (await flags.listTokens()).items,
-    events: await flags.listEvents({ limit: 1000 }),
-    counts: await flags.countEvaluations(),
-    usage: (await flags.listSeenFlags()).items,
+    segments: (await flags.segments.list()).items,
+    tokens: (await flags.tokens.list()).items,
+    events: await flags.events.list({ limit: 1000 }),
+    counts: await flags.usage.count(),
+    usage: (await flags.usage.listSeenFlags()).items,
     changeRequests: (await flags.changeRequests.list()).items,
     rollouts: (await flags.rollouts.list()).items,
     approvalPolicy: await flags.approvalPolicy.get(),
-    applications: (await flags.listApplications()).items,
-    consumers: (await flags.listConsumers()).items.map(({ name, position }) => ({ name, position })),
+    applications: (await flags.applications.list()).items,
+    consumers: (await flags.consumers.list()).items.map(({ name, position }) => ({ name, position })),
   };
 }
 

@@ -40,7 +40,7 @@ describe.each(extent({ short: [MEMORY], full: [MEMORY, SQLITE] }))('a repeated r
         const request = { ...row.request, headers: { ...row.request.headers, [ID_HEADER]: key } };
         const first = await send(app, request);
         expect(first.status).toBe(row.expect.status);
-        const events = (await flags.listEvents({ limit: 1000 })).items.filter(
+        const events = (await flags.events.list({ limit: 1000 })).items.filter(
           ({ changeSet, data }) => changeSet === key || Object(data).id === key,
         );
         const after = await everythingIn(flags);

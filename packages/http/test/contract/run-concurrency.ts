@@ -33,7 +33,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
         send(host.app, { method: 'POST', path: FEATURES, body: { name: 'checkout' } }),
       );
       expect(countOf(await Promise.all(creations))).toEqual({ 201: 1, 409: 49 });
-      expect((await host.flags.listEvents({ flag: 'checkout' })).total).toBe(1);
+      expect((await host.flags.events.list({ flag: 'checkout' })).total).toBe(1);
     });
 
     it('let exactly one of two owners leave, repeatedly', async () => {
@@ -83,16 +83,16 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
 
     it('switch on and off with one event per effective change', async () => {
       await withStrategy(host.flags);
-      const { total } = await host.flags.listEvents({ limit: 0 });
+      const { total } = await host.flags.events.list({ limit: 0 });
       const switches = Array.from({ length: 10 }, (_, n) =>
         send(host.app, { method: 'POST', path: `${FLAG}/environments/production/${n % 2 ? 'on' : 'off'}` }),
       );
       expect(countOf(await Promise.all(switches))).toEqual({ 200: 10 });
-      const { items: events } = await host.flags.listEvents({ flag: 'checkout' });
+      const { items: events } = await host.flags.events.list({ flag: 'checkout' });
       const changes = events
         .filter(({ environment, type }) => environment && type.startsWith('environment-'))
         .reverse();
-      expect((await host.flags.listEvents({ limit: 0 })).total).toBe(total + changes.length);
+      expect((await host.flags.events.list({ limit: 0 })).total).toBe(total + changes.length);
       const expected = changes.map((_, n) => (n % 2 ? 'environment-disabled' : 'environment-enabled'));
       expect(changes.map(({ type }) => type)).toEqual(expected);
     });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import express from 'express';
 import { createFlagsRouter } from '../../../express/src/index.js';
 import { codeBlocks, codeIn, membersOf, read, tableAfter } from './documents.js';
@@ -24,7 +24,7 @@ async function stopWhileStreaming(
   { flags, server }: { readonly flags: Flags; readonly server: Server },
   { url, handlers }: { readonly url: string; readonly handlers: StopHandlers },
 ): Promise<void> {
-  const { secret } = await flags.createToken({ name: 'sdk', kind: 'client', environment: 'production' });
+  const { secret } = await flags.tokens.create({ name: 'sdk', kind: 'client', environment: 'production' });
   const stream = await fetch(`${url}/api/client/streaming`, { headers: { authorization: secret } });
   expect(stream.status).toBe(200);
   const isStopped = once(server, 'close');
@@ -144,7 +144,7 @@ describe('the curl transcript of docs/http-api.md', () => {
   let server: Server;
 
   beforeAll(async () => {
-    flags = await createFlags({ storage: memoryStorage() });
+    flags = await openFlags({ storage: memoryStorage() });
     server = createServer(express().use(createFlagsRouter(flags, { auth: 'token' })));
     await once(server.listen(0, '127.0.0.1'), 'listening');
   });
@@ -156,7 +156,7 @@ describe('the curl transcript of docs/http-api.md', () => {
   });
 
   it('shows the responses of the API', async () => {
-    const { secret } = await flags.createToken({ name: 'admin', kind: 'admin' });
+    const { secret } = await flags.tokens.create({ name: 'admin', kind: 'admin' });
     const calls = transcript();
     expect(calls.length).toBeGreaterThan(3);
     for (const { command, answer } of calls) {
@@ -344,7 +344,7 @@ describe('programs', () => {
     it('serves the admin API, which requires a token', async () => {
       const running = await run(path);
       const projects = `${await addressOf(running)}${mount}/api/admin/projects`;
-      const { secret } = await running.flags.createToken({ name: 'reader', kind: 'admin' });
+      const { secret } = await running.flags.tokens.create({ name: 'reader', kind: 'admin' });
       expect((await fetch(projects)).status).toBe(401);
       expect((await fetch(projects, { headers: { authorization: secret } })).status).toBe(200);
     });

@@ -65,11 +65,11 @@ describe('the code of docs/safe-changes.md', () => {
     expect(flags.isEnabled('banner')).toBe(true);
     expect(await percentageIn(flags)).toBe('5');
     const { changeSet } = await flags.changeRequests.get(request);
-    const { reason, differences } = await flags.getChangeSet({ changeSet: `${changeSet}` });
+    const { reason, differences } = await flags.history.get({ changeSet: `${changeSet}` });
     expect([reason, differences.map(({ id }) => id)]).toEqual(['Sale', ['checkout', 'banner', sale.id]]);
-    const { items } = await flags.listEvents({ type: 'rollout-started', limit: 1 });
+    const { items } = await flags.events.list({ type: 'rollout-started', limit: 1 });
     expect(items).toMatchObject([{ changeSet, origin: `change-request/${sale.id}` }]);
-    await flags.undoChangeSet({ changeSet: `${changeSet}` });
+    await flags.history.undo({ changeSet: `${changeSet}` });
     expect(flags.isEnabled('banner')).toBe(false);
     expect(await percentageIn(flags)).toBe('0');
     expect((await flags.rollouts.list()).items).toEqual([]);

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { createFlagsApi, toNodeHandler } from '../../src/index.js';
 import { codeBlocks, read } from './documents.js';
 import { runProgram } from './run-module.js';
@@ -69,8 +69,8 @@ describe('the comparison in docs/moving-from-unleash.md', () => {
   }
 
   async function start(): Promise<Running> {
-    const flags = await createFlags({ storage: memoryStorage(), usage: { interval: 0 } });
-    const { secret } = await flags.createToken({ name: 'comparison', kind: 'frontend' });
+    const flags = await openFlags({ storage: memoryStorage(), usage: { interval: 0 } });
+    const { secret } = await flags.tokens.create({ name: 'comparison', kind: 'frontend' });
     const server = createServer(toNodeHandler(createFlagsApi(flags, { auth: 'token' }))).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return { flags, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: secret };
@@ -101,7 +101,7 @@ describe('the comparison in docs/moving-from-unleash.md', () => {
     servers = [await start(), await start()];
     const [old, next] = servers;
     await createContents(old.flags);
-    await next.flags.importDefinitions(await old.flags.exportDefinitions());
+    await next.flags.definitions.import(await old.flags.definitions.export());
   });
 
   afterEach(async () => {

@@ -10,11 +10,11 @@ import {
   type Change,
   type Constraint,
   type CreatedToken,
-  createFlags,
   ERROR_CODES,
   type Flags,
   LIMITS,
   memoryStorage,
+  openFlags,
   type VariantInput,
 } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
@@ -23,8 +23,8 @@ import type { NewRollout } from '@flags/core/types';
 import express from 'express';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';
-import { Administration } from '../../../core/src/administration.js';
-import { operationOf, REQUEST_OPERATIONS } from '../../../core/src/changesets/operations.js';
+import { ALL_OPERATIONS } from '../../../core/src/all-operations.js';
+import { operationOf } from '../../../core/src/changesets/operations.js';
 import { createFlagsRouter } from '../../../express/src/index.js';
 import { permissionOf } from '../../src/actions.js';
 import type { Route } from '../../src/api/route.js';
@@ -81,7 +81,7 @@ describe('guides', () => {
 
     it('reports the health of the storage', async () => {
       const storage = faultyStorage(memoryStorage());
-      const flags = await createFlags({ storage, onError: () => undefined });
+      const flags = await openFlags({ storage, onError: () => undefined });
       const app = express();
       await runProgram(health, { result: 'undefined', scope: { app, flags } });
       await request(app).get('/health').expect(200, { state: 'current' });
@@ -95,7 +95,7 @@ describe('guides', () => {
       const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
       const code = backup.replaceAll("'./", `'${directory}/`);
       const flags = (await runProgram(code, { result: 'flags', scope: {} })) as Flags;
-      const restored = await createFlags({ storage: sqliteStorage(join(directory, 'flags-2026-01-01.backup')) });
+      const restored = await openFlags({ storage: sqliteStorage(join(directory, 'flags-2026-01-01.backup')) });
       expect((await restored.listProjects()).items.map(({ id }) => id)).toEqual(['default']);
       await restored.close();
       await flags.close();
@@ -143,7 +143,7 @@ describe('guides', () => {
       });
       expect(published).toMatchObject([{ type: 'flag-created', flag: 'checkout' }]);
       // An event that is not about a flag has no link, and does not stop the consumer.
-      await flags.createSegment({ name: 'beta', constraints: [] });
+      await flags.segments.create({ name: 'beta', constraints: [] });
       await flags.updateFlag({ project: 'default', flag: 'checkout' }, { description: 'New' });
       const told = () => received.filter(({ path }) => path === '/slack').map(({ body }) => body.text);
       await until(() => told().length === 3);
@@ -154,7 +154,7 @@ describe('guides', () => {
       const { body } = await request(app).get('/api/admin/events').set('host', 'localhost').expect(200);
       expect(body.events.at(-2)).toEqual(hook?.body.data);
       await runProgram(change, { result: 'undefined', scope: { flags } });
-      expect((await flags.listConsumers()).items.map(({ name }) => name)).toEqual([
+      expect((await flags.consumers.list()).items.map(({ name }) => name)).toEqual([
         'approvers',
         'audit',
         'queue',
@@ -309,9 +309,7 @@ describe('the reference tables in docs', () => {
 
   it('have every operation that a change set may not contain', () => {
     const [, list = ''] = /not possible in a set:([^.]*)\./.exec(read('docs/change-sets.md')) ?? [];
-    const methods = Object.getOwnPropertyNames(Administration.prototype);
-    const names = [...methods, ...REQUEST_OPERATIONS];
-    const single = names.filter((name) => operationOf(name)?.isInSets === false);
+    const single = Object.keys(ALL_OPERATIONS).filter((name) => operationOf(name)?.isInSets === false);
     expect([...list.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(single.sort());
   });
 
@@ -333,13 +331,13 @@ describe('the reference tables in docs', () => {
     expect(documented).toEqual(kinds.map(([code, { status }]) => [code, status]));
   });
 
-  it('have every option of createFlags', () => {
+  it('have every option of openFlags', () => {
     const source = read('packages/core/src/options.ts');
     const top = source.replaceAll(/\{ .* \}/g, '');
     const members = membersOf(top, 'export interface FlagsOptions').filter(
       (name) => name !== 'usage' && name !== 'due',
     );
-    const documented = optionsAfter('## `createFlags(options)`').map((name) => name.replace(/^(usage|due)\./, ''));
+    const documented = optionsAfter('## `openFlags(options)`').map((name) => name.replace(/^(usage|due)\./, ''));
     expect(documented).toEqual(members);
   });
 
@@ -436,7 +434,7 @@ describe('the limits of docs/limits.md', () => {
       await flags.updateStrategy({ ...flag, environment: 'production', strategy: id }, input(text(rest)));
     },
     name: (flags, amount) => flags.createFlag(DEFAULT, { name: text(amount) }),
-    label: (flags, amount) => flags.createToken({ name: text(amount), kind: 'admin' }),
+    label: (flags, amount) => flags.tokens.create({ name: text(amount), kind: 'admin' }),
     shortDescription: (flags, amount) => flags.createProject({ id: 'a', name: 'a', description: text(amount) }),
     description: (flags, amount) => flags.updateFlag(CHECKOUT, { description: text(amount) }),
     labelsPerFlag: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: many(amount, String) }),
@@ -445,16 +443,16 @@ describe('the limits of docs/limits.md', () => {
     searchText: (flags, amount) => flags.searchFlags({ query: text(amount) }),
     projectsPerQuery: (flags, amount) => flags.searchFlags({ project: many(amount, String) }),
     title: strategyWith((amount) => ({ title: text(amount) })),
-    secret: (flags, amount) => flags.createToken({ name: 'a', kind: 'admin', secret: text(amount) }),
+    secret: (flags, amount) => flags.tokens.create({ name: 'a', kind: 'admin', secret: text(amount) }),
     async projectsPerToken(flags, amount) {
       const projects = many(amount, (n) => `project-${n}`);
       for (const id of projects) await flags.createProject({ id, name: id });
-      await flags.createToken({ name: 'a', kind: 'client', projects });
+      await flags.tokens.create({ name: 'a', kind: 'client', projects });
     },
     tokensPerVerification: (flags, amount) => flags.verifyTokens(many(amount, (n) => `secret-${n}`)),
     async tokenOverlap(flags, amount) {
-      const { token } = await flags.createToken({ name: 'a', kind: 'client' });
-      await flags.rotateToken({ token: token.id }, { overlap: amount });
+      const { token } = await flags.tokens.create({ name: 'a', kind: 'client' });
+      await flags.tokens.rotate({ token: token.id }, { overlap: amount });
     },
     async strategiesPerEnvironment(flags, amount) {
       for (let count = 0; count < amount; count++) await flags.addStrategy(PRODUCTION, { name: 'default' });
@@ -465,8 +463,8 @@ describe('the limits of docs/limits.md', () => {
     values: strategyWith((amount) => ({ constraints: [equals(many(amount, String))] })),
     valueText: strategyWith((amount) => ({ constraints: [equals([text(amount)])] })),
     async segmentsPerStrategy(flags, amount) {
-      const { id } = await flags.createSegment({ name: 'a', constraints: [] });
-      for (let n = 1; n < amount; n++) await flags.createSegment({ name: `a${n}`, constraints: [] });
+      const { id } = await flags.segments.create({ name: 'a', constraints: [] });
+      for (let n = 1; n < amount; n++) await flags.segments.create({ name: `a${n}`, constraints: [] });
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: many(amount, (n) => id + n) });
     },
     variants: (flags, amount) =>
@@ -485,7 +483,7 @@ describe('the limits of docs/limits.md', () => {
     changesPerSet: (flags, amount) =>
       flags.apply(many(amount, () => ({ op: 'updateFlag', ref: CHECKOUT, input: { stale: true } }) as const)),
     documentsPerImport: (flags, amount) =>
-      flags.importDefinitions({ version: 1, flags: many(amount, (at) => ({ name: `flag-${at}` })) }),
+      flags.definitions.import({ version: 1, flags: many(amount, (at) => ({ name: `flag-${at}` })) }),
     reason: (flags, amount) => flags.apply([], { reason: text(amount) }),
     async consumers(flags, amount) {
       for (let count = 0; count < amount; count++) await flags.consume(`c${count}`, () => undefined);
@@ -571,7 +569,7 @@ describe('the limits of docs/limits.md', () => {
     ),
     metricsPerBatch: send(BULK, (amount) => JSON.stringify({ metrics: many(amount, () => metric) })),
     batchId: (flags, amount) => flags.reportMetricsInBulk({}, { id: 'x'.repeat(amount) }),
-    eventsPerPage: (flags, amount) => flags.listEvents({ limit: amount }),
+    eventsPerPage: (flags, amount) => flags.events.list({ limit: amount }),
     itemsPerPage: (flags, amount) => flags.listFlags(DEFAULT, { limit: amount }),
   };
 
@@ -583,7 +581,7 @@ describe('the limits of docs/limits.md', () => {
 
   async function outcomeOf(name: string, amount: number): Promise<string> {
     const options = { onProblem: () => undefined, due: { run: 'elsewhere' } } as const;
-    const flags = await createFlags({ storage: memoryStorage(), ...options });
+    const flags = await openFlags({ storage: memoryStorage(), ...options });
     try {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       await PROBES[name]?.(flags, amount);

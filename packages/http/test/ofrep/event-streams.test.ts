@@ -43,7 +43,7 @@ describe('an event stream', () => {
 
   async function createPage({ flags }: LiveServer, input: Partial<NewToken> = {}): Promise<string> {
     const name = `page ${Math.random()}`;
-    return (await flags.createToken({ name, kind: 'frontend', environment: 'production', ...input })).secret;
+    return (await flags.tokens.create({ name, kind: 'frontend', environment: 'production', ...input })).secret;
   }
 
   /** The address that a page with this token gets. */
@@ -63,7 +63,7 @@ describe('an event stream', () => {
     await until(() => page.messages.length === 2);
     expect(page.messages[1]).toEqual(page.messages[0]);
     await flags.enable({ ...PRODUCTION, environment: 'development' }).catch(() => undefined);
-    await flags.createSegment({ name: 'beta', constraints: [] });
+    await flags.segments.create({ name: 'beta', constraints: [] });
     // A segment may concern each environment.
     await until(() => page.messages.length === 3 && other.messages.length === 2);
     beat();
@@ -98,11 +98,11 @@ describe('an event stream', () => {
     const pages: EventClient[] = [];
     for (const secret of secrets) pages.push(await joined(await addressOf(server, secret)));
     const [first, second] = pages;
-    await server.flags.deleteToken({ token: secrets[0] ?? '' });
+    await server.flags.tokens.delete({ token: secrets[0] ?? '' });
     await server.flags.disable(PRODUCTION);
     await until(() => first?.hasEnded() && second?.messages.length === 2);
     expect(first?.messages).toHaveLength(1);
-    await server.flags.deleteToken({ token: secrets[1] ?? '' });
+    await server.flags.tokens.delete({ token: secrets[1] ?? '' });
     beat();
     await until(() => second?.hasEnded());
   });

@@ -1,4 +1,4 @@
-import { createFlags, memoryStorage, type Payload, type StrategyInput } from '@flags/core';
+import { memoryStorage, openFlags, type Payload, type StrategyInput } from '@flags/core';
 import { resolveSwitch } from '@flags/core/integration';
 import { OFREPProvider } from '@openfeature/ofrep-provider';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
@@ -105,8 +105,8 @@ describe('values by OFREP', () => {
       await request(app).post(EVALUATE).send({}).expect(200);
       await request(app).post(`${EVALUATE}/alone`).send({}).expect(200);
       await flags.close();
-      const reader = await createFlags({ storage });
-      expect([...(await reader.countEvaluations()).lastHour]).toEqual([
+      const reader = await openFlags({ storage });
+      expect([...(await reader.usage.count()).lastHour]).toEqual([
         ['alone', { yes: 2, no: 0 }],
         ['among', { yes: 1, no: 0 }],
       ]);
@@ -194,7 +194,7 @@ describe.each(PLACES_IN_LENGTH)('the published OFREP provider, served by %s', (p
   beforeEach(async () => {
     server = await startLiveServer({ router: { auth: 'token' }, flags: { usage: { interval: 50 } } });
     followers = await startFollowers(server, place);
-    const token = await server.flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+    const token = await server.flags.tokens.create({ name: 'web', kind: 'client', environment: 'production' });
     secret = token.secret;
     await connect(secret);
   });
@@ -253,7 +253,7 @@ describe.each(PLACES_IN_LENGTH)('the published OFREP provider, served by %s', (p
   it('sends its key also in X-API-Key', async () => {
     await switchOn(server.flags, 'checkout');
     await followers.untilCurrent();
-    const { secret } = await server.flags.createToken({ name: 'key', kind: 'client', environment: 'production' });
+    const { secret } = await server.flags.tokens.create({ name: 'key', kind: 'client', environment: 'production' });
     await OpenFeature.setProviderAndWait(
       new OFREPProvider({ baseUrl: followers.url, headers: [['X-API-Key', secret]] }),
     );
@@ -278,7 +278,7 @@ describe.each(PLACES_IN_LENGTH)('the published OFREP provider, served by %s', (p
     await switchOn(server.flags, 'checkout');
     await followers.untilCurrent();
     expect(await client.getBooleanValue('checkout', false)).toBe(true);
-    await server.flags.deleteToken({ token: secret });
+    await server.flags.tokens.delete({ token: secret });
     await until(async () => !(await client.getBooleanValue('checkout', false)));
     await connect('*:production.unknown');
     expect(await client.getBooleanDetails('checkout', false)).toMatchObject({ value: false, reason: 'ERROR' });
@@ -299,7 +299,7 @@ describe.each(PLACES_IN_LENGTH)('the published OFREP provider, served by %s', (p
     for (let evaluations = 0; evaluations < 20; evaluations++) await client.getBooleanValue('checkout', false);
     await followers.close();
     const yes = async () => {
-      const { items } = await server.flags.listUsage({ hours: 2 });
+      const { items } = await server.flags.usage.list({ hours: 2 });
       return items.reduce((sum, item) => sum + item.yes, 0);
     };
     await until(async () => (await yes()) >= 20);

@@ -120,8 +120,8 @@ describe('tokens by OFREP', () => {
     afterEach(() => host.flags.close());
 
     const ask = async (path: string, token: NewToken) => {
-      const name = `${token.name} ${(await host.flags.listTokens()).items.length}`;
-      const { secret } = await host.flags.createToken({ ...token, name });
+      const name = `${token.name} ${(await host.flags.tokens.list()).items.length}`;
+      const { secret } = await host.flags.tokens.create({ ...token, name });
       return request(host.app).post(path).set('authorization', secret).send({});
     };
 
@@ -187,7 +187,7 @@ describe('tokens by OFREP', () => {
 
     it('reads the token in X-API-Key, and in Authorization first', async () => {
       const { app, flags } = host;
-      const { secret } = await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+      const { secret } = await flags.tokens.create({ name: 'web', kind: 'client', environment: 'production' });
       for (const path of [EVALUATE, `${EVALUATE}/checkout`]) {
         await request(app).post(path).set('x-api-key', secret).send({}).expect(200);
         await request(app).post(path).set('x-api-key', 'unknown').send({}).expect(401);
@@ -203,7 +203,7 @@ describe('tokens by OFREP', () => {
         ['frontend', '/api/frontend'],
         ['admin', '/api/admin/projects'],
       ] as const) {
-        const { secret } = await flags.createToken({ name: kind, kind });
+        const { secret } = await flags.tokens.create({ name: kind, kind });
         await request(app).get(path).set('x-api-key', secret).expect(401);
         await request(app).get(path).set('authorization', secret).expect(200);
       }

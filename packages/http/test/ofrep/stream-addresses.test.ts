@@ -42,7 +42,7 @@ describe('the address of an event stream', () => {
 
   async function create(input: Partial<NewToken> = {}): Promise<string> {
     const name = `page ${Math.random()}`;
-    return (await host.flags.createToken({ name, kind: 'frontend', environment: 'production', ...input })).secret;
+    return (await host.flags.tokens.create({ name, kind: 'frontend', environment: 'production', ...input })).secret;
   }
 
   describe('with a token', () => {

@@ -1,4 +1,4 @@
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import type { AuthMode } from '../../src/auth/auth.js';
 import { openApiDocument } from '../../src/openapi/document.js';
@@ -37,7 +37,7 @@ export interface Media {
 
 /** The document of the whole API, as a client gets it. */
 export async function documentFor(auth: AuthMode): Promise<OpenApi> {
-  const flags = await createFlags({ storage: memoryStorage() });
+  const flags = await openFlags({ storage: memoryStorage() });
   const { settings } = flags;
   const document = openApiDocument({ groups: GROUPS, schemas: inputSchemas(settings), settings, auth });
   await flags.close();

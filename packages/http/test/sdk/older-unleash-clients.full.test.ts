@@ -41,11 +41,11 @@ afterEach(async () => {
 /** Creates flags that are on for some users by their segments. Returns their names. */
 async function createSegmentFlags(flags: Flags): Promise<readonly string[]> {
   const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `${from + n}`);
-  const { id: low } = await flags.createSegment({
+  const { id: low } = await flags.segments.create({
     name: 'low',
     constraints: [{ contextName: 'userId', operator: 'IN', values: range(0, 30) }],
   });
-  const { id: european } = await flags.createSegment({
+  const { id: european } = await flags.segments.create({
     name: 'european',
     constraints: [
       { contextName: 'region', operator: 'IN', values: ['eu'] },
@@ -130,7 +130,7 @@ describe.each(CASES)('unleash-client %s, served by %s', (version, place, load) =
 
     const before = JSON.stringify(actual());
     const constraints = [{ contextName: 'userId', operator: 'IN' as const, values: ['50'] }];
-    await flags.updateSegment({ segment: 1 }, { name: 'low', constraints });
+    await flags.segments.update({ segment: 1 }, { name: 'low', constraints });
     await until(() => JSON.stringify(actual()) !== before);
     expect(actual()).toEqual(expected());
   }, 60_000);
@@ -151,7 +151,7 @@ describe.each(CASES)('unleash-client %s, served by %s', (version, place, load) =
     start('guest');
     await until(() => unleash.isEnabled('checkout', NOBODY));
     problems = [];
-    await server.flags().deleteToken({ token: server.secrets.client });
+    await server.flags().tokens.delete({ token: server.secrets.client });
     await until(() => problems.some((problem) => problem.includes('401')));
     // It keeps what it had.
     await server.flags().disable(PRODUCTION);

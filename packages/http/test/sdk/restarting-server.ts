@@ -39,9 +39,9 @@ export async function startRestartingServer(place: Place = 'the root'): Promise<
   const { url: root, port, flags } = server;
   await createOn(flags, { name: 'checkout' });
   await flags.setVariants(PRODUCTION, [{ name: 'blue', payload: { type: 'string', value: '#00f' } }]);
-  const admin = (await flags.createToken({ name: 'admin', kind: 'admin' })).secret;
-  const client = (await flags.createToken({ name: 'web', kind: 'client', environment: 'production' })).secret;
-  const frontend = (await flags.createToken({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
+  const admin = (await flags.tokens.create({ name: 'admin', kind: 'admin' })).secret;
+  const client = (await flags.tokens.create({ name: 'web', kind: 'client', environment: 'production' })).secret;
+  const frontend = (await flags.tokens.create({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
   const followers = await startFollowers(server, place);
   await followers.untilCurrent();
   return {

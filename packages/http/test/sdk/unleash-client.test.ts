@@ -67,7 +67,7 @@ describe.each(PLACES_IN_LENGTH)('served by %s', (place) => {
 
     it('evaluates segments, constraints and rollouts like the library', async () => {
       const flags = server.flags();
-      const { id } = await flags.createSegment({
+      const { id } = await flags.segments.create({
         name: 'even',
         constraints: [{ contextName: 'n', operator: 'STR_ENDS_WITH', values: ['0', '2', '4', '6', '8'] }],
       });
@@ -106,7 +106,7 @@ describe.each(PLACES_IN_LENGTH)('served by %s', (place) => {
 
       start(type, 'guest');
       await until(() => unleash.isEnabled('checkout'));
-      await server.flags().deleteToken({ token: server.secrets.client });
+      await server.flags().tokens.delete({ token: server.secrets.client });
       // Before each change, the server checks the tokens of its streams.
       await server.flags().createFlag({ project: 'default' }, { name: 'other' });
       await until(() => errors.some((message) => message.includes('responded 401')));

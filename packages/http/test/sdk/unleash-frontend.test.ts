@@ -34,12 +34,12 @@ async function furnish(flags: Flags): Promise<void> {
   }
   await flags.archiveFlag({ ...PRODUCTION, flag: 'old' });
   const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }] as const;
-  await flags.createSegment({ name: 'beta', description: 'Early birds', constraints });
+  await flags.segments.create({ name: 'beta', description: 'Early birds', constraints });
   const parameters = { rollout: 25, stickiness: 'default', groupId: 'checkout' };
   await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout', parameters, segments: [1] });
   await flags.enable(PRODUCTION);
   await flags.setVariants(PRODUCTION, [{ name: 'blue' }, { name: 'green' }]);
-  await flags.createToken({ name: 'web', kind: 'frontend', environment: 'production' });
+  await flags.tokens.create({ name: 'web', kind: 'frontend', environment: 'production' });
   const shop = { application: 'shop', instance: 'shop-1', strategies: ['default'] };
   await flags.registerApplication(shop, { clientIp: '192.0.2.1' });
 }
@@ -102,7 +102,7 @@ describe("Unleash's own admin interface, in a recorded run", () => {
       strategies: [{ name: 'flexibleRollout', segments: [1] }],
     });
     expect(await host.flags.getFlag({ project: 'default', flag: 'banner' })).toMatchObject({ archived: true });
-    expect((await host.flags.listSegments()).items.map(({ name }) => name)).toEqual(['beta', 'german']);
-    expect((await host.flags.listTokens()).items.map(({ name }) => name)).toEqual(['web', 'backend']);
+    expect((await host.flags.segments.list()).items.map(({ name }) => name)).toEqual(['beta', 'german']);
+    expect((await host.flags.tokens.list()).items.map(({ name }) => name)).toEqual(['web', 'backend']);
   });
 });

@@ -115,7 +115,7 @@ describe.each(CASES)('unleash-proxy-client, served by %s, asking by POST: %s', (
 
   it('is refused once its token is deleted, and with an unknown one', async () => {
     await until(() => client.isEnabled('checkout'));
-    await server.flags().deleteToken({ token: server.secrets.frontend });
+    await server.flags().tokens.delete({ token: server.secrets.frontend });
     await until(() => errors.some((error) => JSON.stringify(error).includes('401')));
     // It keeps what it had.
     await server.flags().disable(PRODUCTION);

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, isFlagsError } from '@flags/core';
+import { type Flags, isFlagsError, openFlags } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { DEFAULT } from '../../../core/test/references.js';
 import { postgresStorage } from '../../src/index.js';
@@ -20,7 +20,7 @@ describe('approvals on PostgreSQL', () => {
 
   async function start(): Promise<Flags> {
     const storage = await postgresStorage(database.url());
-    const flags = await createFlags({ storage, pollInterval: 3_600_000 });
+    const flags = await openFlags({ storage, pollInterval: 3_600_000 });
     running.push(flags);
     return flags;
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, type FlagsError, type FlagsEvent, type FlagsStorage } from '@flags/core';
+import { type Flags, type FlagsError, type FlagsEvent, type FlagsStorage, openFlags } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { createHostApp } from '../../../http/test/host-app.js';
 import { postgresStorage } from '../../src/index.js';
@@ -18,7 +18,7 @@ describe('a database that has lost changes', () => {
 
   async function openNode(pollInterval = 0): Promise<Flags> {
     const storage = postgresStorage({ pool: database.pool(), listen: false });
-    const node = await createFlags({ storage, pollInterval, onError: (error) => void errors.push(error) });
+    const node = await openFlags({ storage, pollInterval, onError: (error) => void errors.push(error) });
     opened.push(node);
     return node;
   }
@@ -99,7 +99,7 @@ describe('a database that has lost changes', () => {
     await node.consume('audit', handler, options);
     await until(() => seen.includes('strategy-added'));
     await keep();
-    const { position: newest } = await node.listNextEvents();
+    const { position: newest } = await node.events.listNext();
     await node.enable(CHECKOUT);
     await until(() => seen.includes('environment-enabled'));
     await lose();
@@ -120,7 +120,7 @@ describe('a database that has lost changes', () => {
   it('is not mistaken for the old one when it gives a position and a revision again', async () => {
     const [writer, reader] = await twoNodes();
     for (const node of [writer, reader]) await node.refresh();
-    const { position } = await reader.listNextEvents();
+    const { position } = await reader.events.listNext();
     await lose();
     const other = await openNode();
     await other.updateFlag(CHECKOUT, { description: 'another change of the same revision' });
@@ -153,7 +153,7 @@ describe('a database that has lost changes', () => {
     const [writer] = await twoNodes();
     const reader = await openNode(20);
     const heard: string[] = [];
-    const { position } = await reader.listNextEvents();
+    const { position } = await reader.events.listNext();
     const after = position ?? '';
     const onHistoryLost = () => void heard.push('history lost');
     reader.subscribe(({ type }) => void heard.push(type), { after, onHistoryLost });
@@ -164,7 +164,7 @@ describe('a database that has lost changes', () => {
     const { type } = (await writer.apply([{ op: 'enable', ref: CHECKOUT }])).events[0] ?? {};
     await until(() => heard.length === 3);
     expect(heard).toEqual(['flag-updated', 'history lost', type]);
-    await expect(reader.listNextEvents({ after })).rejects.toMatchObject({ code: 'history_lost' });
+    await expect(reader.events.listNext({ after })).rejects.toMatchObject({ code: 'history_lost' });
   });
 
   it('ends the streams of clients that have lost events, and lets them start again', async () => {

@@ -1,4 +1,4 @@
-import { createFlags, type Flags } from '@flags/core';
+import { type Flags, openFlags } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { throttle } from '../../src/notifications.js';
@@ -17,8 +17,8 @@ describe('a flag in the memory of a listening node', () => {
   beforeAll(async () => {
     const pool = recordedPool(database.pool(), ({ text }) => void asked.push(text.trim()));
     const options = { usage: { interval: 0 }, pollInterval: 0 } as const;
-    flags = await createFlags({ storage: postgresStorage({ pool, listen: database.url() }), ...options });
-    other = await createFlags({ storage: postgresStorage(database.url()), ...options });
+    flags = await openFlags({ storage: postgresStorage({ pool, listen: database.url() }), ...options });
+    other = await openFlags({ storage: postgresStorage(database.url()), ...options });
     await flags.createFlag(FLAG, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'default' });
   });
@@ -41,7 +41,7 @@ describe('a flag in the memory of a listening node', () => {
       await other.enable(PRODUCTION);
       await flags.enable(PRODUCTION);
     }
-    const { items: events } = await flags.listEvents({ flag: 'checkout', limit: 100 });
+    const { items: events } = await flags.events.list({ flag: 'checkout', limit: 100 });
     const switches = events.map(({ type }) => type).filter((type) => type.startsWith('environment-'));
     const pairs = Array.from({ length: 20 }, () => ['environment-enabled', 'environment-disabled']);
     expect(switches).toEqual([...pairs.flat(), 'environment-enabled']);

@@ -1,4 +1,4 @@
-import { createFlags, type FlagsStorage } from '@flags/core';
+import { type FlagsStorage, openFlags } from '@flags/core';
 import { Pool } from 'pg';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
@@ -95,8 +95,8 @@ describe('listening', () => {
 
   it('updates the evaluation of other nodes without polling', async () => {
     const [one, other] = await openTwo();
-    const writer = await createFlags({ storage: one, ...SILENT });
-    const reader = await createFlags({ storage: other, ...SILENT });
+    const writer = await openFlags({ storage: one, ...SILENT });
+    const reader = await openFlags({ storage: other, ...SILENT });
     await writer.createFlag({ project: 'default' }, { name: 'checkout' });
     await writer.addStrategy({ project: 'default', flag: 'checkout', environment: 'production' }, { name: 'default' });
     await writer.enable({ project: 'default', flag: 'checkout', environment: 'production' });

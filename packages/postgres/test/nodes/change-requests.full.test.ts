@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { expectExactlyOnce } from '../../../core/test/change-requests/kill-rounds.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
@@ -10,7 +10,7 @@ describe('the change requests of four nodes', () => {
   afterAll(() => program.remove());
 
   it('are applied exactly once while nodes are killed, suspended and restarted, with clocks minutes apart', async () => {
-    const flags = await createFlags({
+    const flags = await openFlags({
       storage: postgresStorage(database.url()),
       usage: { interval: 0 },
       due: { run: 'elsewhere' },

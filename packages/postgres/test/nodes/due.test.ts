@@ -1,4 +1,4 @@
-import { createFlags, type Flags } from '@flags/core';
+import { type Flags, openFlags } from '@flags/core';
 import { approve } from '../../../core/test/change-requests/protected.js';
 import { DEFAULT, PRODUCTION } from '../../../core/test/references.js';
 import { addGradual, percentage, STEPS } from '../../../core/test/rollouts/start.js';
@@ -30,7 +30,7 @@ describe('what is due on PostgreSQL', () => {
   async function start(connectionString: string, schema: string): Promise<Flags> {
     const storage = await postgresStorage({ connectionString, schema, listen: false, outcomeTimeout: 300 });
     const options = { now: clock.now, pollInterval: 0, due: { run: 'elsewhere' }, onError: () => undefined } as const;
-    const flags = await createFlags({ storage, ...options });
+    const flags = await openFlags({ storage, ...options });
     running.push(flags);
     return flags;
   }
@@ -79,7 +79,7 @@ describe('what is due on PostgreSQL', () => {
       await runDespite(acting, cut);
       expect((await flags.changeRequests.get(request)).state).toBe('applied');
 
-      const countOf = async (type: Parameters<Flags['listEvents']>[0]) => (await flags.listEvents(type)).total;
+      const countOf = async (type: Parameters<Flags['events']['list']>[0]) => (await flags.events.list(type)).total;
       expect(await countOf({ type: 'environment-enabled', flag: 'later' })).toBe(2);
       expect(await countOf({ type: 'change-request-ended' })).toBe(2);
       expect(await countOf({ type: 'rollout-stepped' })).toBe(1);

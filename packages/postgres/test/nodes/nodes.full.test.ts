@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
+import { type Flags, type FlagsStorage, openFlags } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import {
   createCrossedFlags,
@@ -32,7 +32,7 @@ describe('four processes on one PostgreSQL database', () => {
     nodes = Array.from({ length: 4 }, () => start(url()));
     await Promise.all(nodes.map(nextMessage));
     storage = await postgresStorage(url());
-    flags = await createFlags({ storage, usage: { interval: 0 } });
+    flags = await openFlags({ storage, usage: { interval: 0 } });
   });
 
   afterAll(async () => {

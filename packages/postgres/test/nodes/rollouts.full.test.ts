@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { expectStepsOnce } from '../../../core/test/rollouts/kill-rounds.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
@@ -10,7 +10,7 @@ describe('the rollouts of four nodes', () => {
   afterAll(() => program.remove());
 
   it('take each step once, in order and not early, while nodes are killed, suspended and restarted, with clocks minutes apart', async () => {
-    const flags = await createFlags({
+    const flags = await openFlags({
       storage: postgresStorage(database.url()),
       usage: { interval: 0 },
       due: { run: 'elsewhere' },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createFlags, type FlagsStorage } from '@flags/core';
+import { type FlagsStorage, openFlags } from '@flags/core';
 import {
   type ApplicationRegistration,
   createUsageDeletion,
@@ -219,17 +219,17 @@ describe('a bulk report with an id', () => {
 
   it('counts once, also when it is repeated at another node', async () => {
     const open = async () =>
-      createFlags({ storage: await postgresStorage({ connectionString: database.url() }), usage: { interval: 0 } });
+      openFlags({ storage: await postgresStorage({ connectionString: database.url() }), usage: { interval: 0 } });
     const [one, other] = await Promise.all([open(), open()]);
     const stop = new Date().toISOString();
     const counts = { checkout: { yes: 2, no: 1 } };
     const bulk = { reports: [{ application: 'shop', start: stop, stop, counts }] };
     const origin = { id: 'batch', reporter: { token: 'follower', isPublic: false } };
     for (const node of [one, one, other]) await node.reportMetricsInBulk(bulk, origin);
-    expect((await other.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 2, no: 1 });
+    expect((await other.usage.count()).lastHour.get('checkout')).toEqual({ yes: 2, no: 1 });
     // At the same time, as when an answer is late.
     await Promise.all([one, other].map((node) => node.reportMetricsInBulk(bulk, { ...origin, id: 'next' })));
-    expect((await one.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 4, no: 2 });
+    expect((await one.usage.count()).lastHour.get('checkout')).toEqual({ yes: 4, no: 2 });
     await Promise.all([one.close(), other.close()]);
   });
 });

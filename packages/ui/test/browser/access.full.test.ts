@@ -88,7 +88,7 @@ describeInBrowser('API tokens', () => {
   });
 
   inFull('have disabled controls, naming the permission, where the caller may not use them', async () => {
-    await host.flags.createToken({ name: 'web', kind: 'admin', secret: SECRET });
+    await host.flags.tokens.create({ name: 'web', kind: 'admin', secret: SECRET });
     mayWrite = false;
     const page = await open('tokens');
     const button = page.locator('button[title="Needs the permission createToken"]');
@@ -150,8 +150,8 @@ describeInBrowser('the members of a project', () => {
 
   it('are listed by name, as tokens and segments are', async () => {
     for (const name of ['zebra', 'ant', 'Middle']) {
-      await host.flags.createToken({ name, kind: 'client' });
-      await host.flags.createSegment({ name, constraints: [] });
+      await host.flags.tokens.create({ name, kind: 'client' });
+      await host.flags.segments.create({ name, constraints: [] });
     }
     for (const userId of [30, 4]) await host.flags.addMember({ project: 'default' }, { userId, roleId: 5 });
     const page = await open('projects/default/members');

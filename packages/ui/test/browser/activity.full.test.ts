@@ -43,7 +43,7 @@ describeInBrowser('the consumers of events', () => {
     await visited.close();
     const stop = await host.flags.consume('audit', () => undefined, { from: 'beginning' });
     await stop();
-    await host.flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' });
+    await host.flags.consumers.reset({ consumer: 'audit' }, { from: 'beginning' });
     page = await open('administration');
     await consumers()
       .getByText(/events?( or more)?, the oldest/)
@@ -61,7 +61,7 @@ describeInBrowser('the consumers of events', () => {
     await consumers().getByRole('button', { name: 'Delete audit' }).click();
     await page.getByRole('button', { name: 'Confirm: delete audit' }).click();
     await consumers().getByText('None yet').waitFor();
-    expect((await host.flags.listConsumers()).items).toEqual([]);
+    expect((await host.flags.consumers.list()).items).toEqual([]);
   });
 });
 
@@ -104,7 +104,7 @@ describeInBrowser('the list of applications', () => {
     await page.getByRole('button', { name: 'Forget…' }).click();
     await page.getByRole('button', { name: 'Confirm: forget shop' }).click();
     await page.getByText('1 application', { exact: true }).waitFor();
-    expect((await host.flags.listApplications()).items).toHaveLength(1);
+    expect((await host.flags.applications.list()).items).toHaveLength(1);
   });
 
   inFull('shows the texts of a hostile application as text', async () => {

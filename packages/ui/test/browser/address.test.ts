@@ -11,7 +11,7 @@ beforeAll(async () => {
   await host.flags.createProject({ id: 'web', name: 'Web' });
   await host.flags.createFlag({ project: 'shop' }, { name: 'checkout' });
   await host.flags.createFlag({ project: 'web' }, { name: 'banner' });
-  await host.flags.createSegment({ name: 'EU', constraints: [] });
+  await host.flags.segments.create({ name: 'EU', constraints: [] });
   const counts = { checkout: { yes: 1, no: 0 } };
   const stop = Date.now();
   await host.flags.registerApplication({ application: 'till', strategies: [] });

@@ -25,10 +25,10 @@ beforeAll(async () => {
     await host.flags.consume('slack', fail, { from: 'beginning' }),
   ];
   await seed(host);
-  await until(async () => (await host.flags.listConsumers()).items.some(({ error }) => error !== null));
+  await until(async () => (await host.flags.consumers.list()).items.some(({ error }) => error !== null));
   for (const [name, days] of [['later', 90] as const, ['soon', 3] as const]) {
     const expiresAt = new Date(Date.now() + days * DAY).toISOString();
-    await host.flags.createToken({ name, kind: 'admin', expiresAt });
+    await host.flags.tokens.create({ name, kind: 'admin', expiresAt });
   }
 });
 beforeEach(() => {

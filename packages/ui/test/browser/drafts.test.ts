@@ -10,7 +10,7 @@ let visited: Visit;
 beforeEach(async () => {
   host = await startHost({ router: { auth: 'token' } });
   for (const [index, secret] of SECRETS.entries()) {
-    await host.flags.createToken({ name: `admin ${index}`, kind: 'admin', secret });
+    await host.flags.tokens.create({ name: `admin ${index}`, kind: 'admin', secret });
   }
 });
 afterEach(() => visited.close());
@@ -32,7 +32,7 @@ async function signIn(index: number): Promise<void> {
 async function expireFirstTokenAtChange({ page }: Visit): Promise<void> {
   const expire = async () => {
     const token = await host.flags.verifyToken(SECRETS[0] ?? '');
-    await host.flags.deleteToken({ token: token?.id ?? '' });
+    await host.flags.tokens.delete({ token: token?.id ?? '' });
   };
   await page.route('**/api/admin/changes', (route) => expire().then(() => route.continue()), { times: 1 });
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { createApp } from '../../../../examples/existing-app/src/app.js';
 import { describeInBrowser } from './host.js';
@@ -13,7 +13,7 @@ let server: Server;
 const visits: Visit[] = [];
 
 beforeEach(async () => {
-  flags = await createFlags({ storage: memoryStorage(), due: { run: true } });
+  flags = await openFlags({ storage: memoryStorage(), due: { run: true } });
   await flags.createFlag(checkout, { name: checkout.flag });
   await flags.addStrategy(production, { name: 'default' });
   await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });

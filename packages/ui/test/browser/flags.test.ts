@@ -84,7 +84,7 @@ describeInBrowser('the list of flags', () => {
     await dialog.getByLabel('Reason').fill('Incident 7');
     await dialog.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('checkout is off in production.').waitFor();
-    const { items: events } = await host.flags.listEvents({ limit: 1 });
+    const { items: events } = await host.flags.events.list({ limit: 1 });
     expect(events[0]).toMatchObject({ type: 'environment-disabled', reason: 'Incident 7' });
   });
 
@@ -156,7 +156,7 @@ describeInBrowser('the list of flags', () => {
 
   it('shows who gets a flag, and which parent switches it off: in the list, on the flag, in the palette', async () => {
     const page = await open('', 5);
-    const { id } = await host.flags.createSegment({ name: 'EU customers', constraints: [] });
+    const { id } = await host.flags.segments.create({ name: 'EU customers', constraints: [] });
     const rollout = (flag: string, percent: number): StrategyInput => ({
       name: 'flexibleRollout',
       parameters: { rollout: percent, stickiness: 'default', groupId: flag },
@@ -218,7 +218,7 @@ describeInBrowser('the list of flags', () => {
     await page.getByRole('button', { name: 'Mark stale' }).click();
     await page.getByRole('button', { name: 'Apply changes' }).click();
     await page.getByText('Mark stale: 3 flags changed.').waitFor();
-    const { items: events } = await host.flags.listEvents({ limit: 3 });
+    const { items: events } = await host.flags.events.list({ limit: 3 });
     expect(new Set(events.map(({ type, changeSet }) => `${type} ${changeSet}`)).size).toBe(1);
     expect(events[0]?.type).toBe('flag-stale-on');
   });

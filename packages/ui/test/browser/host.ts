@@ -1,6 +1,6 @@
 import { createServer, request as forward, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
+import { type Flags, type FlagsOptions, memoryStorage, openFlags } from '@flags/core';
 import { createFlagsRouter, type FlagsRouterOptions, type SessionRouterOptions } from '@flags/express';
 import { sharedBrowser } from '@flags/test-browser';
 import { createFlagsUi, type FlagsUiOptions } from '@flags/ui';
@@ -42,7 +42,7 @@ export interface HostOptions {
 export async function startHost(options: HostOptions = {}): Promise<Host> {
   const { framework = 'express5', mount = '', gateway, router: routerOptions = { auth: 'none' }, ui = {} } = options;
   const { recentContexts = 0, now = () => new Date(), environments, due = {} } = options;
-  const flags = await createFlags({
+  const flags = await openFlags({
     storage: memoryStorage(),
     recentContexts,
     now,

@@ -17,7 +17,7 @@ let segment: number;
 async function seedHostile({ flags }: { readonly flags: Flags<string> }): Promise<void> {
   const constraints = [{ contextName: '__proto__', operator: 'IN' as const, values: [SCRIPT, LINK] }];
   await flags.createProject({ id: 'hostile', name: SCRIPT, description: SCRIPT });
-  ({ id: segment } = await flags.createSegment({ name: SCRIPT.slice(0, 90), description: SCRIPT, constraints }));
+  ({ id: segment } = await flags.segments.create({ name: SCRIPT.slice(0, 90), description: SCRIPT, constraints }));
   await flags.createFlag(FLAG, { name: 'hostile', description: SCRIPT, labels: [LINK], owner: SCRIPT.slice(0, 60) });
   await flags.addStrategy(PRODUCTION, {
     name: 'flexibleRollout',
@@ -41,7 +41,7 @@ async function seedHostile({ flags }: { readonly flags: Flags<string> }): Promis
   await flags.apply([{ op: 'updateFlag', ref: FLAG, input: { stale: true } }], { reason: SCRIPT, actor: LINK });
   await flags.createFlag(FLAG, { name: 'archived', description: SCRIPT });
   await flags.archiveFlag({ ...FLAG, flag: 'archived' });
-  await flags.createToken({ name: SCRIPT, kind: 'client' });
+  await flags.tokens.create({ name: SCRIPT, kind: 'client' });
   await flags.addMember({ project: 'default' }, { userId: 7, roleId: 4 });
   const shown = { description: SCRIPT, url: LINK, color: COLOR, icon: LINK };
   for (const application of [SCRIPT, LINK]) {

@@ -14,7 +14,7 @@ let segment: number;
 beforeAll(async () => {
   host = await startHost({ environments: ENVIRONMENTS.map((name) => ({ name })), due: { run: 'elsewhere' } });
   const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE', 'AT'] }];
-  segment = (await host.flags.createSegment({ name: 'EU', constraints })).id;
+  segment = (await host.flags.segments.create({ name: 'EU', constraints })).id;
   for (const [index, name] of NAMES.entries()) {
     const flag = { project: 'default', flag: name };
     await host.flags.createFlag(flag, { name });

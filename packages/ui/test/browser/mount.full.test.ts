@@ -43,7 +43,7 @@ describeInBrowser('the mounted page', () => {
   it('asks for a token, keeps it for this tab only, and forgets it', async () => {
     host = await startHost({ router: { auth: 'token' } });
     await seed(host);
-    await host.flags.createToken({ name: 'admin', kind: 'admin', secret: SECRET });
+    await host.flags.tokens.create({ name: 'admin', kind: 'admin', secret: SECRET });
     const { page, expectFault, close } = await visit(`${host.page}projects/default?q=check`);
     const field = page.getByLabel(/token/i);
     await field.fill('a wrong one');
@@ -89,7 +89,7 @@ describeInBrowser('the mounted page', () => {
   it('shows one sign-in first, and the token behind it', async () => {
     const auth = { session: () => null, tokens: true } as const;
     host = await startHost({ router: { auth, authorize: () => true }, ui: { signIn: '/login' } });
-    await host.flags.createToken({ name: 'admin', kind: 'admin', secret: SECRET });
+    await host.flags.tokens.create({ name: 'admin', kind: 'admin', secret: SECRET });
     const { page, close } = await visit(`${host.page}tokens`);
     await page.getByRole('link', { name: 'Sign in' }).waitFor();
     expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);

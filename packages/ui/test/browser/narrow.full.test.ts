@@ -16,7 +16,7 @@ beforeAll(async () => {
   await seed(host, 300);
   const segment = { name: 's'.repeat(100), description: 'd'.repeat(300) };
   const constraints = [{ contextName: 'c'.repeat(90), operator: 'IN' as const, values: ['v'.repeat(200), 'short'] }];
-  const { id } = await host.flags.createSegment({ ...segment, constraints });
+  const { id } = await host.flags.segments.create({ ...segment, constraints });
   await host.flags.createFlag(
     { project },
     { name: LONG, description: 'w'.repeat(200), labels: ['l'.repeat(50), 'web'], owner: 'o'.repeat(90) },
@@ -37,7 +37,7 @@ beforeAll(async () => {
     { name: 'blue', weightType: 'variable', payload: { type: 'json', value: JSON.stringify({ items }) } },
     { name: 'v'.repeat(100), weightType: 'fix', weight: 333, payload: { type: 'string', value: 'p'.repeat(400) } },
   ]);
-  await host.flags.createToken({ name: LONG, kind: 'client' });
+  await host.flags.tokens.create({ name: LONG, kind: 'client' });
 });
 afterEach(() => visited.close());
 afterAll(async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   host = await startHost();
   await seed(host);
   const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE', 'AT'] }];
-  const { id } = await host.flags.createSegment({ name: 'eu', constraints });
+  const { id } = await host.flags.segments.create({ name: 'eu', constraints });
   const ref = { project: 'default', flag: 'dark-mode', environment: 'production' };
   await host.flags.configureEnvironment(ref, { enabled: true, strategies: [{ name: 'default', segments: [id] }] });
   await host.flags.setVariants(ref, [{ name: 'blue', weight: 1000, weightType: 'variable', stickiness: 'default' }]);
@@ -75,7 +75,7 @@ describeInBrowser('the playground', () => {
   });
 
   inFull('explains the decisions of an earlier time', async () => {
-    const [last] = (await host.flags.listEvents({ limit: 1 })).items;
+    const [last] = (await host.flags.events.list({ limit: 1 })).items;
     await until(() => Date.now() > Date.parse(last?.at ?? ''));
     await host.flags.createFlag({ project: 'default' }, { name: 'younger' });
     const page = await open('why?env=production');
@@ -106,7 +106,7 @@ describeInBrowser('the playground', () => {
 describeInBrowser('a flag as of an earlier time', () => {
   inFull('shows the flag at that time, and returns to now', async () => {
     const ref = { project: 'default', flag: 'old-banner' };
-    const [before] = (await host.flags.listEvents({ limit: 1 })).items;
+    const [before] = (await host.flags.events.list({ limit: 1 })).items;
     await host.flags.updateFlag(ref, { description: 'What it is now' });
     const page = await open(`projects/default/flags/old-banner?asOf=${encodeURIComponent(before?.at ?? '')}`);
     await page.getByText('What old-banner does').waitFor();

@@ -75,7 +75,7 @@ describeInBrowser('a review with the effects on clients', () => {
     await dialog.getByLabel('Reason').fill('A test of colors');
     await dialog.getByRole('button', { name: 'Apply changes' }).click();
     await page.getByText('The variants of checkout were saved.').waitFor();
-    const { items: events } = await host.flags.listEvents({ limit: 1 });
+    const { items: events } = await host.flags.events.list({ limit: 1 });
     expect(events[0]).toMatchObject({ type: 'variants-updated', reason: 'A test of colors' });
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect(await edit.evaluate((button) => button === document.activeElement)).toBe(true);
@@ -178,7 +178,7 @@ describeInBrowser('a review with the effects on clients', () => {
   });
 
   it('starts at its summary, lists what changes, and counts the other flags', async () => {
-    const { id } = await host.flags.createSegment({
+    const { id } = await host.flags.segments.create({
       name: 'shared',
       constraints: [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT'] }],
     });
@@ -208,8 +208,8 @@ describeInBrowser('a review with the effects on clients', () => {
   it('opens before a change of a segment in use, and says that nobody notices another one', async () => {
     const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE'] }];
     const [used, unused] = [
-      await host.flags.createSegment({ name: 'used', constraints }),
-      await host.flags.createSegment({ name: 'unused', constraints }),
+      await host.flags.segments.create({ name: 'used', constraints }),
+      await host.flags.segments.create({ name: 'unused', constraints }),
     ];
     await host.flags.addStrategy(checkout, { name: 'default', segments: [used.id] });
     const page = await open(`segments/${used.id}/edit`);
@@ -248,7 +248,7 @@ describeInBrowser('the reviewed environment', () => {
           project !== 'secret' || action !== 'previewChanges',
       },
     });
-    const { id } = await host.flags.createSegment({ name: 'shared', constraints: [] });
+    const { id } = await host.flags.segments.create({ name: 'shared', constraints: [] });
     const hidden = { project: 'secret', flag: 'hidden', environment: 'development' };
     await host.flags.createProject({ id: 'secret', name: 'Secret' });
     await host.flags.createFlag(hidden, { name: 'hidden' });

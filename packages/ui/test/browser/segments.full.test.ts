@@ -26,7 +26,7 @@ async function open(path: string): Promise<Visit['page']> {
 /** A segment that the first strategy of checkout uses in production. */
 async function usedSegment(name: string): Promise<number> {
   const constraints = [{ contextName: 'userId', operator: 'IN' as const, values: ['1', '2', '3'] }];
-  const { id } = await host.flags.createSegment({ name, description: HOSTILE, constraints });
+  const { id } = await host.flags.segments.create({ name, description: HOSTILE, constraints });
   const ref = { project: 'default', flag: 'checkout', environment: 'production' };
   const { environments } = await host.flags.getFlag(ref);
   const [strategy] = environments.find((one) => one.name === 'production')?.strategies ?? [];
@@ -52,18 +52,18 @@ describeInBrowser('the list of segments', () => {
     await page.getByRole('button', { name: 'Create segment' }).click();
     await page.getByRole('heading', { name: 'eu', level: 1 }).waitFor();
     await page.getByText('is one of DE, AT').waitFor();
-    const [segment] = (await host.flags.listSegments()).items;
+    const [segment] = (await host.flags.segments.list()).items;
     expect(segment).toMatchObject({ name: 'eu', constraints: [{ contextName: 'country', values: ['DE', 'AT'] }] });
     await page.getByRole('link', { name: 'Segments' }).first().click();
     await page.getByRole('rowheader', { name: 'eu' }).getByRole('link').click();
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Confirm: delete eu' }).click();
     await page.getByText('The segment eu was deleted.').waitFor();
-    expect((await host.flags.listSegments()).items).toEqual([]);
+    expect((await host.flags.segments.list()).items).toEqual([]);
   });
 
   inFull('shows at its field why a name is refused', async () => {
-    await host.flags.createSegment({ name: 'taken', constraints: [] });
+    await host.flags.segments.create({ name: 'taken', constraints: [] });
     const page = await open('segments/new');
     await page.getByLabel('Name').fill('taken');
     await page.getByRole('button', { name: 'Create segment' }).click();
@@ -89,13 +89,13 @@ describeInBrowser('the list of segments', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.reload();
     await page.getByText('1 difference').waitFor();
-    await host.flags.as('bob').updateSegment({ segment: id }, { description: 'By bob' });
+    await host.flags.as('bob').segments.update({ segment: id }, { description: 'By bob' });
     await until(async () => (await page.getByLabel('Description').inputValue()) === 'By bob');
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('dialog').getByText('become on').waitFor();
     await page.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('The segment beta was changed.').waitFor();
-    expect(await host.flags.getSegment({ segment: id })).toMatchObject({
+    expect(await host.flags.segments.get({ segment: id })).toMatchObject({
       description: 'By bob',
       constraints: [{ values: ['1', '2', '3', '4', '5'] }],
     });
@@ -104,7 +104,7 @@ describeInBrowser('the list of segments', () => {
   it('counts in the preview and the review made-up users with the fields that the constraints read', async () => {
     const id = await usedSegment('countries');
     const countries = ['DE', 'AT', 'FR', 'NL'];
-    await host.flags.updateSegment(
+    await host.flags.segments.update(
       { segment: id },
       { constraints: [{ contextName: 'country', operator: 'IN', values: countries }] },
     );
@@ -137,7 +137,7 @@ describeInBrowser('the list of segments', () => {
 
   inFull('renders some twenty rows for 50,000 pasted values, and finds one of them', async () => {
     const values = Array.from({ length: 50_000 }, (_, index) => `user-${index}`);
-    const { id } = await host.flags.createSegment({
+    const { id } = await host.flags.segments.create({
       name: 'large',
       constraints: [{ contextName: 'userId', operator: 'IN', values: values.slice(0, 40_000) }],
     });
@@ -158,7 +158,7 @@ describeInBrowser('the list of segments', () => {
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('button', { name: 'Apply changes' }).click();
     await page.getByText('The segment large was changed.').waitFor();
-    const { constraints } = await host.flags.getSegment({ segment: id });
+    const { constraints } = await host.flags.segments.get({ segment: id });
     expect(constraints[0]?.values).toHaveLength(49_999);
   });
 

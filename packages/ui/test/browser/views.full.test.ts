@@ -16,7 +16,7 @@ beforeAll(async () => {
   await seed(host, 4);
   const checkout = { project: 'default', flag: 'checkout' };
   const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE', 'AT', 'FR', 'NL'] }];
-  const { id } = await host.flags.createSegment({ name: 'eu', description: 'Our countries', constraints });
+  const { id } = await host.flags.segments.create({ name: 'eu', description: 'Our countries', constraints });
   const target = { ...checkout, flag: 'dark-mode', environment: 'production' };
   await host.flags.addStrategy(target, { name: 'default', segments: [id], constraints });
   await host.flags.setVariants(checkout, [
@@ -25,7 +25,11 @@ beforeAll(async () => {
   ]);
   await host.flags.addDependency(target, { flag: 'checkout' });
   await host.flags.archiveFlag({ ...checkout, flag: 'flag-00003' });
-  await host.flags.createToken({ name: 'web', kind: 'frontend', expiresAt: new Date(Date.now() + 1e9).toISOString() });
+  await host.flags.tokens.create({
+    name: 'web',
+    kind: 'frontend',
+    expiresAt: new Date(Date.now() + 1e9).toISOString(),
+  });
   for (const userId of [1, 2]) await host.flags.addMember(checkout, { userId, roleId: 3 + userId });
   await host.flags.registerApplication({
     application: 'shop',

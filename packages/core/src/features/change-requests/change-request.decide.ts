@@ -1,12 +1,12 @@
 import type { DomainEvent } from '../../base/domain-event.js';
 import { invalidInput } from '../../base/validator.js';
-import type { ChangeAuthor, Recorded } from '../../engine/engine.js';
+import type { GatedEffect } from '../../changesets/change-set.types.js';
+import type { ChangeAuthor, Recorded } from '../../engine/change.js';
 import { FlagsError, type Refusal } from '../../errors.js';
 import { assertPerson, isSamePerson } from '../../tokens/people.js';
 import {
   type ChangeRequestStatus,
   FLAGS_IN_EVENTS,
-  type GatedEffect,
   isOpen,
   type OpenStatus,
   type RequestDecision,

@@ -1,6 +1,5 @@
 import type { FlagRef } from '../../base/common.types.js';
 import type { DomainEvent } from '../../base/domain-event.js';
-import type { NeededApproval } from '../../changesets/change-set.types.js';
 import type { ChangeAuthor } from '../../engine/engine.js';
 import type { Refusal } from '../../errors.js';
 
@@ -28,14 +27,6 @@ export interface StoredApproval {
   readonly reason: string | null;
   /** The effect that was approved. */
   readonly effect: string;
-}
-
-/** What a decided set does in protected environments. */
-export interface GatedEffect {
-  /** The SHA-256 of the effect, in base64url. */
-  readonly effect: string;
-  /** The approval that it needs; null if it needs none. */
-  readonly approval: NeededApproval | null;
 }
 
 /** When a request is applied. */

@@ -1,8 +1,8 @@
 import type { ChangeContext, ChangeSetRef } from '../../base/common.types.js';
-import type { Change } from '../../change.types.js';
 import type { NeededApproval } from '../../changesets/change-set.types.js';
 import type { RequestInput, RequestSummary } from './change-request.js';
 import type { ApprovalPolicy } from './policy.js';
+import type { Change } from './vocabulary.js';
 
 /** The approval of one person. */
 export interface Approval extends Pick<RequestSummary['approvals'][number], 'actor' | 'at' | 'reason'> {

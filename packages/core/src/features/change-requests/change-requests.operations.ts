@@ -3,10 +3,10 @@ import type { ListPage, PageQuery } from '../../base/common.types.js';
 import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { invalidInput } from '../../base/validator.js';
-import type { AuthorizeChanges, PlannedDocument } from '../../changesets/change-set.types.js';
+import type { AuthorizeChanges, GatedEffect, PlannedDocument } from '../../changesets/change-set.types.js';
 import { type GivenChange, prepareAll } from '../../changesets/change-sets.operations.js';
 import { effectsOf } from '../../changesets/effects.js';
-import type { ChangeEngine, SharedEngine, UnattributedContext } from '../../changesets/engine.js';
+import type { UnattributedContext } from '../../changesets/engine.js';
 import { documentTooLarge } from '../../changesets/refusals.js';
 import { hashOf, readChangeSetId, withDerivedIds } from '../../changesets/repetition.js';
 import { refuseBypass, toContext } from '../../changesets/run-operation.js';
@@ -21,13 +21,7 @@ import { listSummaries, type StoredSummary } from '../../storage/summaries.js';
 import { isSamePerson } from '../../tokens/people.js';
 import * as rules from './change-request.decide.js';
 import type { ChangeRequestQuery } from './change-request.js';
-import {
-  type GatedEffect,
-  isOpen,
-  type RequestState,
-  type RequestSummary,
-  type StoredApproval,
-} from './change-request.js';
+import { isOpen, type RequestState, type RequestSummary, type StoredApproval } from './change-request.js';
 import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type {
@@ -37,12 +31,13 @@ import type {
   ListedChangeRequest,
   NewChangeRequest,
 } from './change-request.types.js';
+import type { RequestEngine, SharedRequestEngine } from './engine.js';
 import { contentsOf, scopeOf } from './scope.js';
 
 const { kind: KIND } = requestDocuments;
 
 export async function createChangeRequest(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   { input, context = {} }: Call<undefined, NewChangeRequest, Pick<ChangeRequestOptions, 'actor'> | undefined>,
 ): Promise<ChangeRequest> {
   refuseBypass(context);
@@ -77,8 +72,8 @@ export async function createChangeRequest(
   const { documents = engine } = await engine.run([change], set);
   if (!planned) return getChangeRequest(engine, { ref: { changeRequest: given.id } });
   const created = await findRequest(documents.read, given.id);
-  engine.dueRequests.expect(created.state);
-  if (replaces !== undefined) engine.dueRequests.expect((await findRequest(documents.read, replaces)).state);
+  engine.dueRequests.reschedule(created.state);
+  if (replaces !== undefined) engine.dueRequests.reschedule((await findRequest(documents.read, replaces)).state);
   return toRequest(created, engine.now(), planned.found);
 }
 
@@ -88,7 +83,7 @@ type GivenRequest = Pick<
 >;
 
 /** Validates what does not depend on stored state, and copies the changes: the caller may change them afterwards. */
-function readRequest({ now }: ChangeEngine, input: NewChangeRequest): GivenRequest {
+function readRequest({ now }: RequestEngine, input: NewChangeRequest): GivenRequest {
   const created = now();
   const { ifUnchanged = false, reason = null, expiresAt, replaces } = input;
   const times = readTimes(input, created);
@@ -132,7 +127,7 @@ interface PlannedRequest {
  * permissions for the changes.
  */
 async function planRequest(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   given: GivenRequest,
   set: UnattributedContext,
 ): Promise<PlannedRequest> {
@@ -173,7 +168,7 @@ async function planRequest(
 }
 
 /** Prepares the changes of a request. Their new ids follow from its id, so that they are fixed when it is made. */
-export function prepareRequested<E extends SharedEngine>(
+export function prepareRequested<E extends SharedRequestEngine>(
   engine: E,
   { id, changes }: Pick<RequestState, 'id' | 'changes'>,
 ): Promise<readonly PreparedChange[]> {
@@ -186,15 +181,15 @@ export function prepareRequested<E extends SharedEngine>(
  * that its rollouts will run.
  */
 export function prepareAccepted(
-  engine: SharedEngine,
+  engine: SharedRequestEngine,
   request: Pick<RequestState, 'id' | 'changes'>,
 ): Promise<readonly PreparedChange[]> {
   const due = Object.create(engine.due, { mode: { value: 'elsewhere' } });
-  return prepareRequested(Object.create(engine, { due: { value: due } }) as SharedEngine, request);
+  return prepareRequested(Object.create(engine, { due: { value: due } }) as SharedRequestEngine, request);
 }
 
 /** Returns the check of the engine's actor, which is also told the projects whose clients would see the changes. */
-export function authorizeAll(engine: Pick<ChangeEngine, 'authorize' | 'replica'>): AuthorizeChanges | undefined {
+export function authorizeAll(engine: Pick<RequestEngine, 'authorize' | 'replica'>): AuthorizeChanges | undefined {
   const { authorize } = engine;
   return (
     authorize &&
@@ -204,7 +199,7 @@ export function authorizeAll(engine: Pick<ChangeEngine, 'authorize' | 'replica'>
 
 /** Returns the projects whose clients would see planned changes, those of children and of users of a segment included. */
 export async function projectsSeenIn(
-  engine: Pick<ChangeEngine, 'replica'>,
+  engine: Pick<RequestEngine, 'replica'>,
   documents: readonly PlannedDocument[],
 ): Promise<readonly string[]> {
   return [...new Set((await effectsOf(engine, documents)).map(({ project }) => project))];
@@ -217,7 +212,7 @@ interface Room {
   readonly replaces: string | undefined;
 }
 
-async function assertRoom(engine: ChangeEngine, { author, bytes, replaces }: Room): Promise<void> {
+async function assertRoom(engine: RequestEngine, { author, bytes, replaces }: Room): Promise<void> {
   let [count, own, total] = [1, 1, bytes];
   const now = engine.now();
   for await (const { summary } of listRequestSummaries(engine, OPEN)) {
@@ -259,7 +254,7 @@ export function changeRequestNotFound(id: string): FlagsError {
 }
 
 export async function getChangeRequest(
-  engine: SharedEngine,
+  engine: SharedRequestEngine,
   { ref: { changeRequest: id } }: Pick<Call<ChangeRequestRef>, 'ref'>,
 ): Promise<ChangeRequest> {
   const found = await findRequest(engine.read, id);
@@ -282,7 +277,7 @@ export function whenRefused(error: unknown): null {
  * Returns what a request would do now. Rejects if its changes would be refused. Does not check permissions, because a
  * reader need not be permitted to apply it.
  */
-export async function describeRequest(engine: SharedEngine, request: RequestState): Promise<GatedEffect> {
+export async function describeRequest(engine: SharedRequestEngine, request: RequestState): Promise<GatedEffect> {
   const prepared = await prepareAccepted(engine, request);
   return engine.gate.describe(await engine.writer.plan(prepared, { actor: KIND }));
 }
@@ -333,7 +328,7 @@ export function toListed(
 export type CanReadRequest = (request: ListedChangeRequest) => Promise<boolean>;
 
 export function listChangeRequests(
-  engine: SharedEngine,
+  engine: SharedRequestEngine,
   {
     input: query,
     context: page,
@@ -348,7 +343,7 @@ export function listChangeRequests(
 }
 
 async function* select(
-  engine: SharedEngine,
+  engine: SharedRequestEngine,
   { state, project, flag }: ChangeRequestQuery,
   { after, canRead }: { readonly after: string | undefined; readonly canRead: CanReadRequest | undefined },
 ): AsyncGenerator<ListedChangeRequest> {

@@ -1,6 +1,6 @@
 import type { ChangeContext, ListPage, PageQuery } from '../../base/common.types.js';
-import type { ChangeEngine } from '../../changesets/engine.js';
-import { call, change, ENGINE } from '../../changesets/run-operation.js';
+import { Namespace } from '../../changesets/namespace.js';
+import { run } from '../../changesets/run-operation.js';
 import type { ChangeRequestApproval, ChangeRequestQuery, ChangeRequestTime } from './change-request.js';
 import type {
   ApplyContext,
@@ -13,17 +13,10 @@ import type {
 } from './change-request.types.js';
 import { changeRequestOperations as operations } from './operations.js';
 import type { ApprovalPolicy, KnownApprovalPolicy } from './policy.js';
+import { policyOperations } from './policy.operations.js';
 
 /** Operations on changes that wait for a time, for approval, or for both: `flags.changeRequests`. */
-export class ChangeRequests<Own extends string = never> {
-  /** @internal */
-  readonly [ENGINE]: ChangeEngine;
-
-  /** @internal */
-  constructor(engine: ChangeEngine) {
-    this[ENGINE] = engine;
-  }
-
+export class ChangeRequests<Own extends string = never> extends Namespace {
   /**
    * Requests changes. They are validated and planned immediately: what `apply` would refuse is refused now. That they need
    * approval is no refusal. They are decided again when the request is applied: by a person, or by itself at the time `at`,
@@ -42,7 +35,7 @@ export class ChangeRequests<Own extends string = never> {
    */
   create(changes: readonly RequestedChange<Own>[], options?: ChangeRequestOptions): Promise<ChangeRequest> {
     const input = { ...Object(options), changes };
-    return call(this, operations, 'createChangeRequest', { ref: undefined, input, context: options });
+    return run(this, operations.createChangeRequest, { input, context: options });
   }
 
   /**
@@ -53,7 +46,7 @@ export class ChangeRequests<Own extends string = never> {
    * const { state, effect } = await flags.changeRequests.get({ changeRequest: id });
    */
   get(ref: ChangeRequestRef): Promise<ChangeRequest> {
-    return call(this, operations, 'getChangeRequest', { ref, input: undefined, context: undefined });
+    return run(this, operations.getChangeRequest, { ref });
   }
 
   /**
@@ -65,7 +58,7 @@ export class ChangeRequests<Own extends string = never> {
    * const { items } = await flags.changeRequests.list({ state: 'open', project: 'default' });
    */
   list(query: ChangeRequestQuery = {}, page?: PageQuery): Promise<ListPage<ListedChangeRequest>> {
-    return call(this, operations, 'listChangeRequests', { ref: undefined, input: query, context: page });
+    return run(this, operations.listChangeRequests, { input: query, context: page });
   }
 
   /**
@@ -82,7 +75,7 @@ export class ChangeRequests<Own extends string = never> {
    * await flags.as({ name: 'Grace', id: 'u-9' }).changeRequests.approve({ changeRequest: id }, { effect });
    */
   approve(ref: ChangeRequestRef, approval: ChangeRequestApproval, context?: DecisionContext): Promise<ChangeRequest> {
-    return call(this, operations, 'approveChangeRequest', { ref, input: approval, context });
+    return run(this, operations.approveChangeRequest, { ref, input: approval, context });
   }
 
   /**
@@ -94,7 +87,7 @@ export class ChangeRequests<Own extends string = never> {
    * await flags.as('grace@example.org').changeRequests.reject({ changeRequest: id }, { reason: 'Not on a Friday' });
    */
   reject(ref: ChangeRequestRef, context?: DecisionContext): Promise<ChangeRequest> {
-    return call(this, operations, 'rejectChangeRequest', { ref, input: undefined, context });
+    return run(this, operations.rejectChangeRequest, { ref, context });
   }
 
   /**
@@ -105,7 +98,7 @@ export class ChangeRequests<Own extends string = never> {
    * await flags.changeRequests.withdraw({ changeRequest: id });
    */
   withdraw(ref: ChangeRequestRef, context?: DecisionContext): Promise<ChangeRequest> {
-    return call(this, operations, 'withdrawChangeRequest', { ref, input: undefined, context });
+    return run(this, operations.withdrawChangeRequest, { ref, context });
   }
 
   /**
@@ -120,20 +113,12 @@ export class ChangeRequests<Own extends string = never> {
    * await flags.changeRequests.apply({ changeRequest: id });
    */
   apply(ref: ChangeRequestRef, time: ChangeRequestTime = {}, context?: ApplyContext): Promise<ChangeRequest> {
-    return call(this, operations, 'applyChangeRequest', { ref, input: time, context });
+    return run(this, operations.applyChangeRequest, { ref, input: time, context });
   }
 }
 
 /** Operations on the environments whose changes need approval: `flags.approvalPolicy`. */
-export class ApprovalPolicies {
-  /** @internal */
-  readonly [ENGINE]: ChangeEngine;
-
-  /** @internal */
-  constructor(engine: ChangeEngine) {
-    this[ENGINE] = engine;
-  }
-
+export class ApprovalPolicies extends Namespace {
   /**
    * Names the environments whose changes need approval, and how many people must approve. It replaces the whole policy.
    * While it names an environment, every change that its clients could see is refused with `approval_required`, unless
@@ -145,7 +130,7 @@ export class ApprovalPolicies {
    * await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
    */
   set(policy: ApprovalPolicy, context?: Omit<ChangeContext, 'id' | 'ifRevision'>): Promise<KnownApprovalPolicy> {
-    return change(this, 'setApprovalPolicy', { input: policy, context });
+    return run(this, policyOperations.setApprovalPolicy, { input: policy, context });
   }
 
   /**
@@ -155,6 +140,6 @@ export class ApprovalPolicies {
    * const { environments } = await flags.approvalPolicy.get();
    */
   get(): Promise<KnownApprovalPolicy> {
-    return call(this, operations, 'getApprovalPolicy', { ref: undefined, input: undefined, context: undefined });
+    return run(this, policyOperations.getApprovalPolicy, {});
   }
 }

@@ -1,4 +1,5 @@
-import type { ChangeEngine, SetApproval, UnattributedContext } from '../../changesets/engine.js';
+import type { GatedEffect } from '../../changesets/change-set.types.js';
+import type { SetApproval, UnattributedContext } from '../../changesets/engine.js';
 import { assertRevision } from '../../changesets/refusals.js';
 import { ChangesHash } from '../../changesets/repetition.js';
 import { cannotBeRepeated, refuseBypass, toContext } from '../../changesets/run-operation.js';
@@ -7,7 +8,7 @@ import { authorOf, type ChangeAuthor, type PreparedChange } from '../../engine/e
 import type { Call } from '../../engine/operation.js';
 import { assertDueRuns } from '../../kernel/due/runner.js';
 import * as rules from './change-request.decide.js';
-import type { ChangeRequestApproval, ChangeRequestTime, GatedEffect, RequestState } from './change-request.js';
+import type { ChangeRequestApproval, ChangeRequestTime, RequestState } from './change-request.js';
 import { requestDocuments } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type { ApplyContext, ChangeRequest, ChangeRequestRef, DecisionContext } from './change-request.types.js';
@@ -19,6 +20,7 @@ import {
   prepareRequested,
   toRequest,
 } from './change-requests.operations.js';
+import type { RequestEngine } from './engine.js';
 import { assertUnchanged } from './scope.js';
 
 const { kind: KIND } = requestDocuments;
@@ -26,7 +28,7 @@ const { kind: KIND } = requestDocuments;
 type Decide<Input = unknown> = Call<ChangeRequestRef, Input, DecisionContext | undefined>;
 
 export async function approveChangeRequest(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   { ref: { changeRequest: id }, input: { effect }, context = {} }: Decide<ChangeRequestApproval>,
 ): Promise<ChangeRequest> {
   const { state } = await findRequest(engine.read, id);
@@ -41,7 +43,7 @@ export async function approveChangeRequest(
 }
 
 export function rejectChangeRequest(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   { ref: { changeRequest: id }, context }: Decide,
 ): Promise<ChangeRequest> {
   const decide = (request: RequestState, actor: ChangeAuthor) => rules.reject(request, actor, engine.now());
@@ -49,7 +51,7 @@ export function rejectChangeRequest(
 }
 
 export function withdrawChangeRequest(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   { ref: { changeRequest: id }, context }: Decide,
 ): Promise<ChangeRequest> {
   const decide = (request: RequestState) => rules.withdraw(request, engine.now());
@@ -68,7 +70,7 @@ interface Decision {
 }
 
 async function decideOn(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   id: string,
   { op, decide, context = {}, set, found }: Decision,
 ): Promise<ChangeRequest> {
@@ -87,12 +89,12 @@ async function decideOn(
   };
   const { documents = engine } = await engine.run([change], set ?? toContext(context, undefined));
   const decided = await findRequest(documents.read, id);
-  engine.dueRequests.expect(decided.state);
+  engine.dueRequests.reschedule(decided.state);
   return toRequest(decided, engine.now(), found);
 }
 
 export async function applyChangeRequest(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   { ref, input: { at, notAfter }, context = {} }: Call<ChangeRequestRef, ChangeRequestTime, ApplyContext | undefined>,
 ): Promise<ChangeRequest> {
   refuseBypass(context);
@@ -110,7 +112,7 @@ export async function applyChangeRequest(
 
 /** Applies a request, and ends it, in one commit. A refusal leaves it as it is. */
 async function applyNow(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   request: RequestState,
   set: UnattributedContext,
   { ifRevision }: ApplyContext,
@@ -127,7 +129,7 @@ async function applyNow(
     },
   });
   const applied = await findRequest(documents.read, id);
-  engine.dueRequests.expect(applied.state);
+  engine.dueRequests.reschedule(applied.state);
   return toRequest(applied, engine.now());
 }
 
@@ -166,7 +168,7 @@ interface Later {
 
 /** Sets the time of a request. The person who sets it needs the permissions for the changes. */
 async function applyAt(
-  engine: ChangeEngine,
+  engine: RequestEngine,
   request: RequestState,
   { time, context, set }: Later,
 ): Promise<ChangeRequest> {

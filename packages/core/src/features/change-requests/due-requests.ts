@@ -3,7 +3,7 @@ import { compareCodePoints } from '../../base/collections.js';
 import { LIMITS } from '../../base/limits.js';
 import type { AuthorizeDue } from '../../changesets/change-set.types.js';
 import { createKeyedMutex } from '../../changesets/change-set-writer.js';
-import type { DecidedSet, DueRequestClock, SharedEngine } from '../../changesets/engine.js';
+import type { DecidedSet } from '../../changesets/engine.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import { actorOf } from '../../engine/engine.js';
 import { isFlagsError, type Refusal } from '../../errors.js';
@@ -26,6 +26,7 @@ import {
   whenRefused,
 } from './change-requests.operations.js';
 import { finishRequest, originOf } from './decisions.operations.js';
+import type { DueRequestClock, SharedRequestEngine } from './engine.js';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -41,7 +42,7 @@ class HasChanged extends Error {}
 
 interface SourceOptions {
   /** Called after the construction: the engine contains its sources. */
-  readonly engineOf: () => SharedEngine;
+  readonly engineOf: () => SharedRequestEngine;
   readonly authorize: AuthorizeDue | undefined;
   /** The actor of events without a caller: a request fails or expires. */
   readonly actor: string;
@@ -83,11 +84,11 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
 
   constructor(private readonly options: SourceOptions) {}
 
-  private get engine(): SharedEngine {
+  private get engine(): SharedRequestEngine {
     return this.options.engineOf();
   }
 
-  expect(request: RequestSummary): void {
+  reschedule(request: RequestSummary): void {
     const at = isOpen(request.state) && request.at !== null ? Date.parse(request.at) : undefined;
     this.expected.set(request.id, at);
     if (at === undefined) this.times.delete(request.id);

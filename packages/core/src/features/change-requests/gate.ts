@@ -1,7 +1,7 @@
 import { compareCodePoints } from '../../base/collections.js';
 import type { NeededApproval } from '../../changesets/change-set.types.js';
 import { digestEffects, findEffects, isVisible, type PlannedState } from '../../changesets/effects.js';
-import type { ApprovalGate, DecidedSet } from '../../changesets/engine.js';
+import type { DecidedSet } from '../../changesets/engine.js';
 import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
 import { FlagsError } from '../../errors.js';
 import type { FlagEffect } from '../../flags/effect.decide.js';
@@ -9,6 +9,7 @@ import type { FlagEvent } from '../../flags/flag.js';
 import { isFreeOfApproval } from '../../flags/review.js';
 import type { Replica } from '../../replica/replica.js';
 import type { FlagsStorage } from '../../storage/port.js';
+import type { DescribingGate } from './engine.js';
 import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY, loweredBy, protectedBy } from './policy.js';
 import { policyDocuments } from './policy.kind.js';
 import { POLICY_KEY } from './policy.operations.js';
@@ -28,7 +29,7 @@ interface GateOptions {
  * clients could see raises the revision of a policy that is not empty: a set that comes in between makes the commit
  * conflict.
  */
-export function createApprovalGate({ storage, replica }: GateOptions): ApprovalGate {
+export function createApprovalGate({ storage, replica }: GateOptions): DescribingGate {
   const { documents, poller } = replica;
 
   /** Brings the replica to a state that contains every set before the revision of the policy that was read. */

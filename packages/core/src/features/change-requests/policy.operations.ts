@@ -1,9 +1,7 @@
 import { isSameJson } from '../../base/json.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../../engine/engine.js';
-import { NO_REFERENCE, singleOperation } from '../../engine/operation.js';
-import type { Versioned } from '../../storage/documents.js';
-import { writeIndexDocuments } from '../../storage/index-writer.js';
-import type { DocumentKey, FlagsStorage } from '../../storage/port.js';
+import { type Call, call, defineOperations, NO_REFERENCE, singleOperation } from '../../engine/operation.js';
+import type { DocumentKey } from '../../storage/port.js';
 import { notByToken } from '../../tokens/people.js';
 import {
   APPROVAL_POLICY,
@@ -37,7 +35,7 @@ function setApprovalPolicy(
   };
 }
 
-export async function getApprovalPolicy({ read, settings }: Engine): Promise<KnownApprovalPolicy> {
+async function getApprovalPolicy({ read, settings }: Engine): Promise<KnownApprovalPolicy> {
   return toKnownPolicy((await read(policyDocuments, APPROVAL_POLICY))?.state ?? EMPTY_POLICY, settings.environments);
 }
 
@@ -48,24 +46,17 @@ export async function putEmptyPolicy(unit: UnitOfWork): Promise<void> {
   }
 }
 
-/**
- * Creates the empty policy in a storage that has none, so that commits can expect its revision. Returns the stored policy;
- * undefined if other processes kept the storage busy.
- */
-export async function addEmptyPolicy(
-  storage: Pick<FlagsStorage, 'get' | 'commit'>,
-): Promise<Versioned<ApprovalPolicy> | undefined> {
-  const decide = (stored: ApprovalPolicy | undefined) => (stored ? undefined : EMPTY_POLICY);
-  await writeIndexDocuments(storage, policyDocuments, [{ id: APPROVAL_POLICY, decide }]);
-  const found = await storage.get(POLICY_KEY);
-  return found && { state: found.body as ApprovalPolicy, revision: found.revision };
-}
-
-export const policyOperations = {
+export const policyOperations = defineOperations({
   setApprovalPolicy: singleOperation({
+    method: 'approvalPolicy.set',
     ref: NO_REFERENCE,
     input: 'approvalPolicy',
     isInRequests: true,
     prepare: setApprovalPolicy,
   }),
-};
+  getApprovalPolicy: call({
+    method: 'approvalPolicy.get',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, _: Call) => getApprovalPolicy(engine),
+  }),
+});

@@ -6,7 +6,15 @@ import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { assertText, invalidInput } from '../../base/validator.js';
 import { authorOf, type Engine, type PreparedChange, type SetAuthor, type UnitOfWork } from '../../engine/engine.js';
-import { operation, STRATEGY } from '../../engine/operation.js';
+import {
+  type Call,
+  call,
+  defineOperations,
+  NO_REFERENCE,
+  operation,
+  type Page,
+  STRATEGY,
+} from '../../engine/operation.js';
 import type { FlagEvent, FlagState } from '../../flags/flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from '../../flags/flag.kind.js';
 import type { RolloutStep } from '../../flags/rollout.types.js';
@@ -88,14 +96,6 @@ function stopRollout(
   return changeRollout(engine, ref, (flag) => rules.stopRollout(flag, ref, rollback)) as PreparedChange<EndedRollout>;
 }
 
-export const rolloutOperations = {
-  startRollout: operation({ ref: STRATEGY, input: 'newRollout', prepare: startRollout }),
-  pauseRollout: operation({ ref: STRATEGY, prepare: pauseRollout }),
-  resumeRollout: operation({ ref: STRATEGY, prepare: resumeRollout }),
-  advanceRollout: operation({ ref: STRATEGY, input: 'rolloutAdvance', isInputOptional: true, prepare: advanceRollout }),
-  stopRollout: operation({ ref: STRATEGY, input: 'rolloutStop', isInputOptional: true, prepare: stopRollout }),
-};
-
 /** Decides whether the caller may read a rollout. */
 export type CanReadRollout = (rollout: Rollout) => Promise<boolean>;
 
@@ -125,3 +125,29 @@ export async function listRollouts(
   // Callers may change what they get.
   return { ...found, items: found.items.map(({ rollout }) => copyJson(rollout) as Rollout) };
 }
+
+export const rolloutOperations = defineOperations({
+  startRollout: operation({ method: 'rollouts.start', ref: STRATEGY, input: 'newRollout', prepare: startRollout }),
+  pauseRollout: operation({ method: 'rollouts.pause', ref: STRATEGY, prepare: pauseRollout }),
+  resumeRollout: operation({ method: 'rollouts.resume', ref: STRATEGY, prepare: resumeRollout }),
+  advanceRollout: operation({
+    method: 'rollouts.advance',
+    ref: STRATEGY,
+    input: 'rolloutAdvance',
+    isInputOptional: true,
+    prepare: advanceRollout,
+  }),
+  stopRollout: operation({
+    method: 'rollouts.stop',
+    ref: STRATEGY,
+    input: 'rolloutStop',
+    isInputOptional: true,
+    prepare: stopRollout,
+  }),
+  listRollouts: call({
+    method: 'rollouts.list',
+    ref: NO_REFERENCE,
+    run: (engine: RolloutEngine, { input, context }: Call<undefined, RolloutQuery | undefined, Page>) =>
+      listRollouts(engine, input, { page: context }),
+  }),
+});

@@ -1,19 +1,11 @@
 import type { ChangeContext, ListPage, PageQuery, StrategyRef } from '../../base/common.types.js';
-import type { ChangeEngine } from '../../changesets/engine.js';
-import { change, ENGINE, run } from '../../changesets/run-operation.js';
+import { Namespace } from '../../changesets/namespace.js';
+import { run } from '../../changesets/run-operation.js';
 import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, StopOptions } from './rollout.types.js';
-import { listRollouts } from './rollouts.operations.js';
+import { rolloutOperations as operations } from './rollouts.operations.js';
 
 /** Percentages that change in steps. A rollout is a part of its flag: `ifRevision` is the flag's revision. */
-export class Rollouts {
-  /** @internal */
-  readonly [ENGINE]: ChangeEngine;
-
-  /** @internal */
-  constructor(engine: ChangeEngine) {
-    this[ENGINE] = engine;
-  }
-
+export class Rollouts extends Namespace {
   /**
    * Changes the percentage of a strategy in steps. The first step is taken at once. Each one stays for its `hold`, counted
    * from when it was really taken, so that no step is skipped after an outage. A process with `due: { run: true }` takes the
@@ -30,7 +22,7 @@ export class Rollouts {
    * await flags.rollouts.start({ ...production, strategy: id }, { steps }, { reason: 'Launch' });
    */
   start(ref: StrategyRef, rollout: NewRollout, context?: ChangeContext): Promise<Rollout> {
-    return change(this, 'startRollout', { ref, input: rollout, context });
+    return run(this, operations.startRollout, { ref, input: rollout, context });
   }
 
   /**
@@ -41,7 +33,7 @@ export class Rollouts {
    * await flags.rollouts.pause(strategy, { reason: 'The error rate rises' });
    */
   pause(ref: StrategyRef, context?: ChangeContext): Promise<Rollout> {
-    return change(this, 'pauseRollout', { ref, context });
+    return run(this, operations.pauseRollout, { ref, context });
   }
 
   /**
@@ -52,7 +44,7 @@ export class Rollouts {
    * await flags.rollouts.resume(strategy);
    */
   resume(ref: StrategyRef, context?: ChangeContext): Promise<Rollout> {
-    return change(this, 'resumeRollout', { ref, context });
+    return run(this, operations.resumeRollout, { ref, context });
   }
 
   /**
@@ -64,7 +56,7 @@ export class Rollouts {
    * const { percentage } = await flags.rollouts.advance(strategy, { step: 2 });
    */
   advance(ref: StrategyRef, options?: AdvanceOptions, context?: ChangeContext): Promise<Rollout | EndedRollout> {
-    return change(this, 'advanceRollout', { ref, input: options ?? {}, context });
+    return run(this, operations.advanceRollout, { ref, input: options ?? {}, context });
   }
 
   /**
@@ -75,7 +67,7 @@ export class Rollouts {
    * await flags.rollouts.stop(strategy, { rollback: true }, { reason: 'Payments fail' });
    */
   stop(ref: StrategyRef, options?: StopOptions, context?: ChangeContext): Promise<EndedRollout> {
-    return change(this, 'stopRollout', { ref, input: options ?? {}, context });
+    return run(this, operations.stopRollout, { ref, input: options ?? {}, context });
   }
 
   /**
@@ -86,6 +78,6 @@ export class Rollouts {
    * const { items } = await flags.rollouts.list({ project: 'default', flag: 'checkout' });
    */
   list(query?: RolloutQuery, page?: PageQuery): Promise<ListPage<Rollout>> {
-    return run(this, { op: 'listRollouts', options: page }, async (engine) => listRollouts(engine, query, { page }));
+    return run(this, operations.listRollouts, { input: query, context: page });
   }
 }

@@ -10,8 +10,6 @@ import type { Registry } from '../registry.js';
 /** Documents of the storage in memory, which follow its changes. */
 export interface DocumentReplica {
   readonly poller: ChangePoller;
-  /** Applies documents that are written without a change set. */
-  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => void;
   /**
    * Applies the documents of an own commit. Follows the feed first if another process has changed one of them: alone, the
    * document would show a part of the other's change set.
@@ -89,7 +87,6 @@ export function followDocuments(source: DocumentSource, { after, documents }: Lo
   const hasMissed = ({ key, update: { before } }: KeyedUpdate) => before && documents.isNewer(key, before.revision);
   return {
     poller,
-    applyUpdates,
     onDocuments,
     applyCommit(updates, changeSet) {
       poller.expect(changeSet);

@@ -16,7 +16,7 @@ import { memoryUsage } from './usage.js';
  * `JSON.stringify` and changes nothing.
  *
  * @example
- * const flags = await createFlags({ storage: memoryStorage() });
+ * const flags = await openFlags({ storage: memoryStorage() });
  */
 export function memoryStorage(): FlagsStorage {
   const documents = memoryDocuments();

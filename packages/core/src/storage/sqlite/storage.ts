@@ -63,7 +63,7 @@ export interface SqliteStorage extends FlagsStorage {
    * `storage_busy` (the database stayed locked, or a transaction of the host open), `closed`
    * @example
    * const storage = await sqliteStorage('./flags.db');
-   * const flags = await createFlags({ storage });
+   * const flags = await openFlags({ storage });
    * await storage.backup(`./flags-${Date.now()}.backup`);
    */
   backup(path: string): Promise<void>;
@@ -95,7 +95,7 @@ export interface SqliteStorage extends FlagsStorage {
  *
  * @example
  * const storage = await sqliteStorage('./flags.db');
- * const flags = await createFlags({ storage });
+ * const flags = await openFlags({ storage });
  *
  * @example
  * // In the host's own database, beside the host's tables:

@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
-import { createFlags } from '../../../src/index.js';
+import { openFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 
 /** Consumes every event of a file into a log beside it, and tells each delivery. Never ends by itself. */
 async function main(path: string): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage(path), pollInterval: 50, usage: { interval: 0 } });
+  const flags = await openFlags({ storage: sqliteStorage(path), pollInterval: 50, usage: { interval: 0 } });
   await flags.consume(
     'audit',
     async (events) => {

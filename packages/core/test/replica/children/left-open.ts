@@ -1,9 +1,9 @@
-import { createFlags } from '../../../src/index.js';
+import { openFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 
 /** Opens flags with every timer running, evaluates, and never closes them. */
 async function main(path: string): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage(path), pollInterval: 10, usage: { interval: 10 } });
+  const flags = await openFlags({ storage: sqliteStorage(path), pollInterval: 10, usage: { interval: 10 } });
   const place = { project: 'default', flag: 'checkout', environment: 'production' };
   await flags.createFlag(place, { name: 'checkout' });
   await flags.addStrategy(place, { name: 'default' });

@@ -5,7 +5,7 @@ import fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { createFlags, type Flags } from '../../../src/index.js';
+import { type Flags, openFlags } from '../../../src/index.js';
 import type { FlagsStorage } from '../../../src/storage/port.js';
 import { publishFile } from '../../../src/storage/sqlite/backup.js';
 import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
@@ -66,22 +66,22 @@ describe('backup', () => {
     it('has the state of one moment, equals its events, and can be written to', async () => {
       const storage = await sqliteStorage(path);
       await fill(storage, 2000);
-      const flags = await createFlags({ storage, pollInterval: 0 });
+      const flags = await openFlags({ storage, pollInterval: 0 });
       let over = false;
       const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => work(flags, name, () => over)));
-      while ((await flags.listEvents({ limit: 0 })).total < 2100) await setImmediate();
-      const acknowledged = (await flags.listEvents({ limit: 0 })).total;
+      while ((await flags.events.list({ limit: 0 })).total < 2100) await setImmediate();
+      const acknowledged = (await flags.events.list({ limit: 0 })).total;
 
       await storage.backup(backup);
       over = true;
       await all;
-      expect((await flags.listEvents({ limit: 0 })).total).toBeGreaterThan(acknowledged + 10);
+      expect((await flags.events.list({ limit: 0 })).total).toBeGreaterThan(acknowledged + 10);
       expect(readdirSync(directory.path).filter((file) => file.startsWith('flags.backup'))).toEqual(['flags.backup']);
 
       expect(integrityOf(backup)).toBe('ok');
       const restored = await expectPrefix(storage, acknowledged);
       await expectInvariants(restored);
-      const again = await createFlags({ storage: restored });
+      const again = await openFlags({ storage: restored });
       await again.createFlag({ project: 'default' }, { name: 'after-the-restoration' });
       await again.close();
       await flags.close();
@@ -322,19 +322,19 @@ describe('backup', () => {
 
   describe('restoring a backup', () => {
     it('restores the data after the old -wal and -shm are deleted', async () => {
-      const flags = await createFlags({ storage: sqliteStorage(path) });
+      const flags = await openFlags({ storage: sqliteStorage(path) });
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       await flags.close();
       const storage = await sqliteStorage(path);
       await storage.backup(backup);
       await storage.close();
-      const later = await createFlags({ storage: sqliteStorage(path) });
+      const later = await openFlags({ storage: sqliteStorage(path) });
       await later.archiveFlag({ project: 'default', flag: 'checkout' });
       await later.close();
 
       for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
       copyFileSync(backup, path);
-      const restored = await createFlags({ storage: sqliteStorage(path) });
+      const restored = await openFlags({ storage: sqliteStorage(path) });
       expect((await restored.listFlags({ project: 'default' })).items.map(({ name }) => name)).toEqual(['checkout']);
       await restored.close();
     });

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { extent } from '../../../../../test/extent.js';
 import { createRandom } from '../../../../../test/seed.js';
-import { createFlags } from '../../../src/index.js';
+import { openFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 import { usageOf } from '../../../src/storage/usage/port.js';
 import { expectInvariants } from '../../invariants/invariants.js';
@@ -207,7 +207,7 @@ async function flagsAfterCrash(path: string): Promise<readonly string[]> {
   for (const end of left) copyFileSync(path + end, crashed + end);
   const storage = await sqliteStorage(crashed);
   await expectInvariants(storage);
-  const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
+  const flags = await openFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
   const names = (await flags.listFlags({ project: 'default' })).items.map(({ name }) => name);
   await flags.close();
   for (const end of FILES) rmSync(crashed + end, { force: true });

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { createFlags, type Flags } from '../../../src/index.js';
+import { type Flags, openFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../../references.js';
 import { busy, unavailable, unsupported } from '../samples.js';
@@ -42,7 +42,7 @@ describe('an open database whose file is affected', () => {
   beforeEach(async () => {
     directory = temporaryDirectory();
     path = join(directory.path, 'flags.db');
-    flags = await createFlags({ ...SILENT, storage: sqliteStorage(path) });
+    flags = await openFlags({ ...SILENT, storage: sqliteStorage(path) });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'default' });
     await flags.enable(PRODUCTION);
@@ -73,12 +73,12 @@ describe('an open database whose file is affected', () => {
     async (_, happen) => {
       happen();
       await expect(change()).rejects.toMatchObject(unavailable);
-      await expect(flags.createToken({ name: 'new', kind: 'admin' })).rejects.toMatchObject(unavailable);
+      await expect(flags.tokens.create({ name: 'new', kind: 'admin' })).rejects.toMatchObject(unavailable);
       await expect(flags.reportMetrics(REPORT)).rejects.toMatchObject(unavailable);
       expect((await flags.getFlag(CHECKOUT)).environments.find(({ name }) => name === 'production')?.enabled).toBe(
         true,
       );
-      expect((await flags.listEvents()).items).not.toEqual([]);
+      expect((await flags.events.list()).items).not.toEqual([]);
       expect(flags.isEnabled('checkout')).toBe(true);
       expect(await flags.refresh()).toMatchObject({ state: 'stale', error: unavailable });
     },
@@ -91,7 +91,7 @@ describe('an open database whose file is affected', () => {
     renameSync(`${path}.link`, path);
     await change();
     expect(await flags.refresh()).toMatchObject({ state: 'current' });
-    const reader = await createFlags({ ...SILENT, storage: sqliteStorage(path) });
+    const reader = await openFlags({ ...SILENT, storage: sqliteStorage(path) });
     expect(reader.isEnabled('checkout')).toBe(false);
     await reader.close();
   });
@@ -107,7 +107,7 @@ describe('an open database whose file is affected', () => {
     expect(existsSync(`${path}-wal`)).toBe(false);
     // Otherwise the new log might get the inode of the old one.
     writeFileSync(join(directory.path, 'other'), '');
-    flags = await createFlags({ ...SILENT, storage: opening });
+    flags = await openFlags({ ...SILENT, storage: opening });
     await change();
     expect(await flags.refresh()).toMatchObject({ state: 'current' });
     await flags.close();
@@ -118,7 +118,7 @@ describe('an open database whose file is affected', () => {
     await flags.close();
     const database = new Database(path);
     database.pragma('cache_size = 0');
-    flags = await createFlags({ ...SILENT, storage: sqliteStorage({ database }) });
+    flags = await openFlags({ ...SILENT, storage: sqliteStorage({ database }) });
     database.pragma('wal_checkpoint(TRUNCATE)');
     overwrite(path, { from: 100, with: 0xab });
     await expect(flags.getFlag(CHECKOUT)).rejects.toMatchObject(unavailable);
@@ -146,7 +146,7 @@ describe('an open database whose file is affected', () => {
     other.close();
     await expect(flags.getFlag(CHECKOUT)).rejects.toMatchObject(unavailable);
     await expect(flags.getFlag(CHECKOUT)).rejects.toThrow('is damaged');
-    await expect(createFlags({ ...SILENT, storage: sqliteStorage(path) })).rejects.toMatchObject(unavailable);
+    await expect(openFlags({ ...SILENT, storage: sqliteStorage(path) })).rejects.toMatchObject(unavailable);
     await flags.createFlag(DEFAULT, { name: 'other' });
   });
 
@@ -157,7 +157,7 @@ describe('an open database whose file is affected', () => {
     await expect(change()).rejects.toMatchObject(unsupported);
     await expect(flags.reportMetrics(REPORT)).rejects.toMatchObject(unsupported);
     expect(flags.isEnabled('checkout')).toBe(true);
-    await expect(createFlags({ ...SILENT, storage: sqliteStorage(path) })).rejects.toMatchObject(unsupported);
+    await expect(openFlags({ ...SILENT, storage: sqliteStorage(path) })).rejects.toMatchObject(unsupported);
   });
 
   it('fails to open, and leaves the file unchanged, when it was damaged before', async () => {
@@ -171,7 +171,7 @@ describe('an open database whose file is affected', () => {
   it('fails to open when its tables were damaged before', async () => {
     await flags.close();
     overwrite(path, { from: 4096, with: 0xab });
-    const opening = createFlags({ ...SILENT, storage: sqliteStorage(path) });
+    const opening = openFlags({ ...SILENT, storage: sqliteStorage(path) });
     await expect(opening).rejects.toMatchObject({ code: expect.stringMatching(/^storage_un/) });
   });
 });
@@ -192,7 +192,7 @@ describe('a lock that another connection holds', () => {
       if (sql === 'BEGIN IMMEDIATE') attempts += 1;
     };
     database = new Database(path, { timeout: 0, verbose });
-    flags = await createFlags({
+    flags = await openFlags({
       storage: sqliteStorage({ database, busyTimeout: 0 }),
       pollInterval: 0,
       usage: { interval: 0 },

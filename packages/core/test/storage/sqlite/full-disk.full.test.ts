@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { createFlags, type Flags } from '../../../src/index.js';
+import { type Flags, openFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 import type { FlagsStorage } from '../../../src/storage/port.js';
 import { usageOf } from '../../../src/storage/usage/port.js';
@@ -37,7 +37,7 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
   beforeEach(async () => {
     database = new Database(join(directory.path, 'flags.db'));
     storage = await sqliteStorage({ database, tablePrefix: `t${process.hrtime.bigint()}_` });
-    flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 }, onError: () => undefined });
+    flags = await openFlags({ storage, pollInterval: 0, usage: { interval: 0 }, onError: () => undefined });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'default' });
     await flags.enable(PRODUCTION);

@@ -8,10 +8,10 @@ import { createRandom } from '../../../../../test/seed.js';
 import {
   type Change,
   type ChangeSet,
-  createFlags,
   FlagsError,
   type FlagsStorage,
   memoryStorage,
+  openFlags,
 } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 import { expectInvariants } from '../../invariants/invariants.js';
@@ -99,8 +99,8 @@ describe('processes on one file that are killed while they write', () => {
     expect(new Set(stored).size).toBe(stored.length);
     const known = new Set(stored);
     expect(acknowledged.filter((event) => !known.has(event))).toEqual([]);
-    const flags = await createFlags<string>({ storage, pollInterval: 0, usage: { interval: 0 } });
-    const { lastHour } = await flags.countEvaluations();
+    const flags = await openFlags<string>({ storage, pollInterval: 0, usage: { interval: 0 } });
+    const { lastHour } = await flags.usage.count();
     expect(lastHour.get('counted')?.yes).toBeGreaterThanOrEqual(reports);
     await flags.close();
   }
@@ -120,7 +120,7 @@ describe('change sets that are repeated', () => {
       const path = join(directory.path, 'flags.db');
       const start = childProgram('set-repeater', directory.path);
       const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
-      const flags = await createFlags<string>({ storage, pollInterval: 0 });
+      const flags = await openFlags<string>({ storage, pollInterval: 0 });
       for (let count = 0; count < KILLS; count++) {
         const ref = { ...DEFAULT, flag: `flag-${count}` };
         await flags.createFlag(DEFAULT, { name: ref.flag });
@@ -173,20 +173,20 @@ describe('change sets that are repeated', () => {
 
     it.each(['answer', 'events'] as const)('is clarified by a repetition, if the %s was lost', async (part) => {
       const { storage, lost } = losing(memoryStorage());
-      const flags = await createFlags<string>({ storage, pollInterval: 0 });
+      const flags = await openFlags<string>({ storage, pollInterval: 0 });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       lost[part] = true;
       const error = await refusalOf(flags.apply(ADDITION, { id: ID }));
       expect(error.code).toBe('outcome_unknown');
       const set: ChangeSet = await flags.apply(ADDITION, { id: ID });
       expect(set).toMatchObject({ id: ID, revisions: { 'flag/checkout': 2 }, events: [{ type: 'strategy-added' }] });
-      expect((await flags.listEvents({ type: 'strategy-added' })).total).toBe(1);
+      expect((await flags.events.list({ type: 'strategy-added' })).total).toBe(1);
       await flags.close();
     });
 
     it('is applied once by three instances that repeat it at the same time', async () => {
       const storage = memoryStorage();
-      const instances = await Promise.all([1, 2, 3].map(() => createFlags<string>({ storage, pollInterval: 0 })));
+      const instances = await Promise.all([1, 2, 3].map(() => openFlags<string>({ storage, pollInterval: 0 })));
       await instances[0]?.createFlag(DEFAULT, { name: 'checkout' });
       const sets = await Promise.all(instances.map((flags) => flags.apply(ADDITION, { id: ID })));
       expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(1);

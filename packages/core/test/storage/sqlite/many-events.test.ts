@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { extent } from '../../../../../test/extent.js';
-import { createFlags, type Flags } from '../../../src/index.js';
+import { type Flags, openFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 import type { EventFilter, FlagsStorage, StoredEventQuery } from '../../../src/storage/port.js';
 import { DEFAULT } from '../../references.js';
@@ -24,7 +24,7 @@ let storage: FlagsStorage;
 let early: Flags;
 
 beforeAll(async () => {
-  early = await createFlags({ storage: sqliteStorage(path), usage: { interval: 0 }, pollInterval: 0 });
+  early = await openFlags({ storage: sqliteStorage(path), usage: { interval: 0 }, pollInterval: 0 });
   fill();
   database = new Database(path, { verbose: (sql) => executed.push(String(sql)) });
   storage = await sqliteStorage({ database });
@@ -178,9 +178,9 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 async function asked(file: string): Promise<string[]> {
   const statements: string[] = [];
   const handle = new Database(file, { verbose: (sql) => statements.push(String(sql)) });
-  if (file === ':memory:') await (await createFlags({ storage: sqliteStorage({ database: handle }) })).close();
+  if (file === ':memory:') await (await openFlags({ storage: sqliteStorage({ database: handle }) })).close();
   statements.length = 0;
-  const flags = await createFlags({
+  const flags = await openFlags({
     storage: sqliteStorage({ database: handle }),
     pollInterval: 0,
     usage: { interval: 0 },

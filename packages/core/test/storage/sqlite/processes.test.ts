@@ -4,7 +4,7 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { extent } from '../../../../../test/extent.js';
-import { createFlags } from '../../../src/create-flags.js';
+import { openFlags } from '../../../src/open-flags.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { createCrossedFlags, crossingSet, expectWholeSets, watchForParts } from '../../changesets/crossing-sets.js';
 import { expectInvariants } from '../../invariants/invariants.js';
@@ -168,7 +168,7 @@ describe('the engines of four processes on one SQLite file', () => {
     children = Array.from({ length: 4 }, () => start(path));
     await Promise.all(children.map(nextMessage));
     const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
-    const flags = await createFlags({ storage, pollInterval: 0 });
+    const flags = await openFlags({ storage, pollInterval: 0 });
     await flags.addMember(DEFAULT, { userId: 1, roleId: OWNER });
     for (let round = 0; round < OWNER_ROUNDS; round++) {
       const [staying] = (await flags.listMembers(DEFAULT)).items;
@@ -182,7 +182,7 @@ describe('the engines of four processes on one SQLite file', () => {
       expect(outcomes.toSorted()).toEqual(['last_owner', 'last_owner', 'left', 'member_not_found']);
       expect((await flags.listMembers(DEFAULT)).items).toHaveLength(1);
     }
-    expect((await flags.listEvents({ type: 'member-removed' })).total).toBe(OWNER_ROUNDS);
+    expect((await flags.events.list({ type: 'member-removed' })).total).toBe(OWNER_ROUNDS);
     await expectInvariants(storage);
     await flags.close();
   }, 120_000);
@@ -191,7 +191,7 @@ describe('the engines of four processes on one SQLite file', () => {
     const path = join(directory.path, 'sets.db');
     const start = childProgram('caller', directory.path);
     const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
-    const flags = await createFlags({ storage, pollInterval: 5 });
+    const flags = await openFlags({ storage, pollInterval: 5 });
     await createCrossedFlags(flags);
     const callers = Array.from({ length: 4 }, () => start(path));
     children = [...children, ...callers];

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { until } from '../../../../../test/until.js';
-import { createFlags } from '../../../src/create-flags.js';
+import { openFlags } from '../../../src/open-flags.js';
 import { memoryStorage } from '../../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../../src/storage/port.js';
 import { createIdleCheckpoint, type SqliteStorage, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
@@ -52,7 +52,7 @@ describe('the write-ahead log', () => {
     });
 
     it('is reported with its size in the status of the flags', async () => {
-      const flags = await createFlags({ storage });
+      const flags = await openFlags({ storage });
       const { walBytes } = flags.status();
       expect(walBytes).toBeGreaterThan(0);
       expect(walBytes).toBe(logSize());
@@ -64,7 +64,7 @@ describe('the write-ahead log', () => {
 
     it('is reported with its size in the status also for a handle of the host', async () => {
       const database = new Database(path);
-      const flags = await createFlags({ storage: sqliteStorage({ database }) });
+      const flags = await openFlags({ storage: sqliteStorage({ database }) });
       expect(flags.status().walBytes).toBe(logSize());
       await flags.close();
       database.close();
@@ -104,7 +104,7 @@ describe('the write-ahead log', () => {
     ['memory', () => memoryStorage()],
     ['a SQLite database in memory', () => sqliteStorage(':memory:')],
   ])('has no size in the status of flags on %s', async (_, open) => {
-    const flags = await createFlags({ storage: open() });
+    const flags = await openFlags({ storage: open() });
     expect(Object.keys(flags.status())).toEqual(['state', 'checkedAt']);
     await flags.close();
   });

@@ -36,11 +36,11 @@ export const bulkRows: readonly Row[] = [
       status: 202,
       body: null,
       afterwards: async (flags) => {
-        expect([...(await flags.countEvaluations()).lastMinute]).toEqual([
+        expect([...(await flags.usage.count()).lastMinute]).toEqual([
           ['__proto__', { yes: 3, no: 1 }],
           ['checkout', { yes: 9, no: 3 }],
         ]);
-        expect((await flags.getApplication({ application: 'web' })).instances).toContainEqual(
+        expect((await flags.applications.get({ application: 'web' })).instances).toContainEqual(
           expect.objectContaining({ id: 'web-1' }),
         );
       },
@@ -61,8 +61,8 @@ export const bulkRows: readonly Row[] = [
       status: 202,
       body: null,
       afterwards: async (flags) => {
-        expect([...(await flags.countEvaluations()).lastMinute]).toEqual([['checkout', { yes: 3, no: 1 }]]);
-        expect((await flags.getApplication({ application: 'web' })).instances).toContainEqual(
+        expect([...(await flags.usage.count()).lastMinute]).toEqual([['checkout', { yes: 3, no: 1 }]]);
+        expect((await flags.applications.get({ application: 'web' })).instances).toContainEqual(
           expect.objectContaining({ id: 'default' }),
         );
       },

@@ -143,7 +143,7 @@ const applying: readonly Row[] = [
         },
         afterwards: async (flags) => {
           await isOn(true)(flags);
-          const { items } = await flags.listEvents({ ...DEFAULT, type: 'environment-enabled' });
+          const { items } = await flags.events.list({ ...DEFAULT, type: 'environment-enabled' });
           expect(items).toMatchObject([{ origin: `change-request/${ID}`, actor: 'administrator', reason: 'Launch' }]);
         },
       },

@@ -25,7 +25,7 @@ const family: Step = inOrder(checkout, (flags) => flags.createFlag(DEFAULT, { na
 const dependent: Step = inOrder(family, (flags) => flags.addDependency(CHECKOUT, { flag: 'payments' }));
 const familyOfThree: Step = inOrder(family, (flags) => flags.createFlag(DEFAULT, { name: 'search' }));
 const emptyShop: Step = (flags) => flags.createProject({ id: 'shop', name: 'Shop' });
-const segment: Step = (flags) => flags.createSegment({ name: 'beta', constraints: [] });
+const segment: Step = (flags) => flags.segments.create({ name: 'beta', constraints: [] });
 const archive: Step = (flags) => flags.archiveFlag(CHECKOUT);
 const removeStrategy: Step = (flags) => flags.removeStrategy(STRATEGY);
 
@@ -49,7 +49,7 @@ const PREVENTED: readonly Prevented[] = [
     staffed,
     (flags) => flags.removeMember(DEFAULT, { userId: 2, roleId: 5 }),
   ],
-  ['segment_not_found', 404, { op: 'deleteSegment', ref: SEGMENT }, segment, (flags) => flags.deleteSegment(SEGMENT)],
+  ['segment_not_found', 404, { op: 'deleteSegment', ref: SEGMENT }, segment, (flags) => flags.segments.delete(SEGMENT)],
   [
     'parent_not_found',
     404,

@@ -34,7 +34,7 @@ const QUESTION = { environment: 'production', contexts: [{ userId: '7' }, {}] };
 const family: Step = inOrder(checkout, (flags) => flags.createFlag(DEFAULT, { name: 'payments' }));
 const dependent = inOrder(family, (flags) => flags.addDependency(CHECKOUT, { flag: 'payments' }));
 const dependentAndSearch = inOrder(dependent, (flags) => flags.createFlag(DEFAULT, { name: 'search' }));
-const segment: Step = (flags) => flags.createSegment({ name: 'beta', constraints: [] });
+const segment: Step = (flags) => flags.segments.create({ name: 'beta', constraints: [] });
 const usedSegment = inOrder(checkout, segment, (flags) =>
   flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] }),
 );

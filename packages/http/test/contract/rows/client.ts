@@ -35,7 +35,7 @@ export const clientRows: readonly Row[] = [
       status: 202,
       body: null,
       afterwards: async (flags) =>
-        expect(await flags.getApplication({ application: 'web' })).toMatchObject({
+        expect(await flags.applications.get({ application: 'web' })).toMatchObject({
           strategies: ['default'],
           instances: [{ id: 'web-1' }],
         }),
@@ -50,7 +50,7 @@ export const clientRows: readonly Row[] = [
       status: 202,
       body: null,
       afterwards: async (flags) => {
-        const { instances } = await flags.getApplication({ application: 'web' });
+        const { instances } = await flags.applications.get({ application: 'web' });
         expect(instances).toMatchObject([{ id: 'web-1', clientIp: expect.stringMatching(/127\.0\.0\.1|::1/) }]);
       },
     },
@@ -77,7 +77,7 @@ export const clientRows: readonly Row[] = [
       status: 202,
       body: null,
       afterwards: async (flags) =>
-        expect(await flags.getApplication({ application: 'web' })).toMatchObject({
+        expect(await flags.applications.get({ application: 'web' })).toMatchObject({
           description: '',
           color: null,
           instances: [{ id: 'default' }],
@@ -96,7 +96,7 @@ export const clientRows: readonly Row[] = [
       status: 202,
       body: null,
       afterwards: async (flags) =>
-        expect([...(await flags.countEvaluations()).lastMinute]).toEqual([['checkout', { yes: 8, no: 2 }]]),
+        expect([...(await flags.usage.count()).lastMinute]).toEqual([['checkout', { yes: 8, no: 2 }]]),
     },
   },
   {
@@ -111,7 +111,7 @@ export const clientRows: readonly Row[] = [
       status: 202,
       body: null,
       afterwards: async (flags) =>
-        expect((await flags.getApplication({ application: 'web' })).instances).toMatchObject([{ id: 'default' }]),
+        expect((await flags.applications.get({ application: 'web' })).instances).toMatchObject([{ id: 'default' }]),
     },
   },
   report('a negative count', { ...BUCKET, toggles: { ...BUCKET.toggles, other: { yes: -1, no: 0 } } }),

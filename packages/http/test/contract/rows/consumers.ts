@@ -10,7 +10,7 @@ const audited: Step = inOrder(async (flags) => {
   await stop();
 }, checkout);
 
-const positionIn = async (flags: Flags) => (await flags.listConsumers()).items[0]?.position;
+const positionIn = async (flags: Flags) => (await flags.consumers.list()).items[0]?.position;
 
 const AUDIT = { name: 'audit', error: null, node: null, since: null, position: null };
 
@@ -82,7 +82,7 @@ export const consumerRows: readonly Row[] = [
     expect: {
       status: 200,
       body: null,
-      afterwards: async (flags) => expect((await flags.listConsumers()).items).toEqual([]),
+      afterwards: async (flags) => expect((await flags.consumers.list()).items).toEqual([]),
     },
   },
   {

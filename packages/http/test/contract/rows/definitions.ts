@@ -41,7 +41,7 @@ const dependent: Step = inOrder(
 const used: Step = inOrder(
   checkout,
   shop,
-  (flags) => flags.createSegment({ name: 'beta', constraints: [] }),
+  (flags) => flags.segments.create({ name: 'beta', constraints: [] }),
   (flags) => flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] }),
 );
 
@@ -128,7 +128,7 @@ export const definitionRows: readonly Row[] = [
   {
     endpoint: 'importDefinitions',
     name: 'commits nothing where nothing differs',
-    given: (flags) => flags.importDefinitions(definitions),
+    given: (flags) => flags.definitions.import(definitions),
     request: { method: 'POST', path: IMPORT, body: { definitions, prune: true } },
     expect: { status: 200, unchanged: true, body: { dryRun: false, changeSet: null, differences: [], rollouts: [] } },
   },

@@ -87,7 +87,7 @@ function unapproved({ action }: Route, { given }: Row, variation: Variation): Ro
 
 /** Lets every flag use every segment, and switches it on. */
 async function makeVisible(flags: Flags, isOn: boolean): Promise<void> {
-  const segments = (await flags.listSegments()).items.map(({ id }) => id);
+  const segments = (await flags.segments.list()).items.map(({ id }) => id);
   for (const { name: flag } of (await flags.getProject(DEFAULT)).flags) {
     for (const { name: environment } of flags.settings.environments) {
       const ref = { ...DEFAULT, flag, environment };

@@ -121,7 +121,7 @@ const orderRows: readonly Row[] = [
     afterwards: async (flags) => {
       const { strategies = [] } = (await flags.getFlag(CHECKOUT)).environments[1] ?? {};
       expect(strategies.map(({ id }) => id)).toEqual([strategyId(2), strategyId(1)]);
-      const { items: events } = await flags.listEvents({ type: 'strategy-updated' });
+      const { items: events } = await flags.events.list({ type: 'strategy-updated' });
       expect(events).toHaveLength(2);
       expect(new Set(events.map(({ changeSet }) => changeSet)).size).toBe(1);
     },

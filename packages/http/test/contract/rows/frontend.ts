@@ -82,7 +82,7 @@ export const frontendRows: readonly Row[] = [
     expect: {
       status: 200,
       body: null,
-      afterwards: async (flags) => expect((await flags.listApplications()).items).toMatchObject([{ name: 'page' }]),
+      afterwards: async (flags) => expect((await flags.applications.list()).items).toMatchObject([{ name: 'page' }]),
     },
   },
   {
@@ -99,7 +99,7 @@ export const frontendRows: readonly Row[] = [
       status: 200,
       body: null,
       afterwards: async (flags) =>
-        expect([...(await flags.countEvaluations()).lastMinute]).toEqual([['checkout', { yes: 2, no: 1 }]]),
+        expect([...(await flags.usage.count()).lastMinute]).toEqual([['checkout', { yes: 2, no: 1 }]]),
     },
   },
   {

@@ -316,8 +316,8 @@ export const metricsRows: readonly Row[] = [
       status: 200,
       body: null,
       afterwards: async (flags) => {
-        expect((await flags.listApplications()).items).toEqual([]);
-        expect((await flags.listSeenFlags()).items).toEqual([]);
+        expect((await flags.applications.list()).items).toEqual([]);
+        expect((await flags.usage.listSeenFlags()).items).toEqual([]);
       },
     },
   },
@@ -329,7 +329,7 @@ export const metricsRows: readonly Row[] = [
     expect: {
       status: 200,
       body: null,
-      afterwards: async (flags) => expect((await flags.listApplications()).items).toEqual([]),
+      afterwards: async (flags) => expect((await flags.applications.list()).items).toEqual([]),
     },
   },
   {

@@ -23,7 +23,7 @@ const three: Step = inOrder(
   ...['one', 'two', 'three'].map(
     (name): Step =>
       (flags) =>
-        flags.createSegment({ name, constraints: [] }),
+        flags.segments.create({ name, constraints: [] }),
   ),
   ...['x', 'y', 'z'].map((application): Step => {
     return (flags) => flags.registerApplication({ application, strategies: ['own'] });

@@ -6,8 +6,8 @@ const CONSTRAINTS = [{ contextName: 'userId', operator: 'IN', values: ['7', '8']
 const BETA = { name: 'beta', description: 'Early birds', constraints: CONSTRAINTS };
 const SHOWN = { ...BETA, id: 1, project: null, createdAt: NOW, createdBy: 'ada' };
 
-const withSegment: Step = (flags) => flags.as('ada').createSegment(BETA);
-const withTwo = inOrder(withSegment, (flags) => flags.createSegment({ name: 'gamma', constraints: [] }));
+const withSegment: Step = (flags) => flags.as('ada').segments.create(BETA);
+const withTwo = inOrder(withSegment, (flags) => flags.segments.create({ name: 'gamma', constraints: [] }));
 const used = inOrder(withTwo, checkout, (flags) =>
   flags.addStrategy(PRODUCTION, { name: 'default', segments: [2, 1] }),
 );
@@ -91,7 +91,7 @@ const changing: readonly Row[] = [
     expect: {
       status: 201,
       body: { ...SHOWN, createdBy: 'administrator' },
-      afterwards: async (flags) => expect((await flags.listSegments()).items).toMatchObject([BETA]),
+      afterwards: async (flags) => expect((await flags.segments.list()).items).toMatchObject([BETA]),
     },
   },
   {
@@ -172,7 +172,7 @@ const changing: readonly Row[] = [
     expect: {
       status: 200,
       body: null,
-      afterwards: async (flags) => expect((await flags.listSegments()).items).toMatchObject([{ id: 2 }]),
+      afterwards: async (flags) => expect((await flags.segments.list()).items).toMatchObject([{ id: 2 }]),
     },
   },
   {

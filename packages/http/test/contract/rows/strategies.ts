@@ -228,7 +228,7 @@ const changeRows: readonly Row[] = [
       body: null,
       afterwards: async (flags) => {
         expect((await flags.getFlag(CHECKOUT)).environments[1]).toMatchObject({ enabled: false, strategies: [] });
-        const { items: events } = await flags.listEvents({ limit: 2 });
+        const { items: events } = await flags.events.list({ limit: 2 });
         expect(events.map(({ type }) => type)).toEqual(['environment-disabled', 'strategy-removed']);
       },
     },

@@ -90,7 +90,7 @@ export const tokenRows: readonly Row[] = [
   {
     endpoint: 'rotateToken',
     name: 'replaces a token, and shows the new secret',
-    given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+    given: (flags) => flags.tokens.create({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
     request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: ROTATED, overlap: 60_000 } },
     expect: {
       status: 201,
@@ -108,8 +108,8 @@ export const tokenRows: readonly Row[] = [
     endpoint: 'rotateToken',
     name: 'refuses a second rotation',
     given: async (flags) => {
-      const { token } = await flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED });
-      await flags.rotateToken({ token: token.id });
+      const { token } = await flags.tokens.create({ name: 'web', kind: 'client', secret: TO_BE_DELETED });
+      await flags.tokens.rotate({ token: token.id });
     },
     request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: ROTATED } },
     expect: { status: 409, code: 'token_exists' },
@@ -130,14 +130,14 @@ export const tokenRows: readonly Row[] = [
     (token): Row => ({
       endpoint: 'updateToken',
       name: `changes when a token expires, named by ${token === ROTATED ? 'its id' : 'its secret'}`,
-      given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+      given: (flags) => flags.tokens.create({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
       request: { method: 'PUT', path: `${TOKENS}/${token}`, body: { expiresAt: '2026-03-02T00:00:00Z' } },
       expect: {
         status: 200,
         body: null,
         afterwards: async (flags) => {
           expect(await flags.verifyToken(TO_BE_DELETED)).toMatchObject({ expiresAt: '2026-03-02T00:00:00.000Z' });
-          const { items: events } = await flags.listEvents({ type: 'token-updated' });
+          const { items: events } = await flags.events.list({ type: 'token-updated' });
           expect(events).toMatchObject([
             { data: { expiresAt: '2026-03-02T00:00:00.000Z' }, before: { expiresAt: null } },
           ]);
@@ -148,21 +148,21 @@ export const tokenRows: readonly Row[] = [
   {
     endpoint: 'updateToken',
     name: 'changes nothing when the time is the same',
-    given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+    given: (flags) => flags.tokens.create({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
     request: { method: 'PUT', path: `${TOKENS}/${ROTATED}`, body: { expiresAt: null } },
     expect: { status: 200, body: null, unchanged: true },
   },
   {
     endpoint: 'updateToken',
     name: 'refuses an invalid time',
-    given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+    given: (flags) => flags.tokens.create({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
     request: { method: 'PUT', path: `${TOKENS}/${ROTATED}`, body: { expiresAt: 'soon' } },
     expect: INVALID,
   },
   {
     endpoint: 'updateToken',
     name: 'requires a time',
-    given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+    given: (flags) => flags.tokens.create({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
     request: { method: 'PUT', path: `${TOKENS}/${ROTATED}`, body: {} },
     expect: INVALID,
   },
@@ -175,7 +175,7 @@ export const tokenRows: readonly Row[] = [
   {
     endpoint: 'deleteToken',
     name: 'deletes a token',
-    given: (flags) => flags.createToken({ name: 'web', kind: 'admin', secret: TO_BE_DELETED }),
+    given: (flags) => flags.tokens.create({ name: 'web', kind: 'admin', secret: TO_BE_DELETED }),
     request: { method: 'DELETE', path: `${TOKENS}/${TO_BE_DELETED}` },
     expect: {
       status: 200,

@@ -4,7 +4,7 @@ import { archived, CHECKOUT, checkout, PROJECT, strategyId, withStrategy } from 
 const SEGMENTS = '/api/admin/segments';
 const CONSTRAINT = { contextName: 'userId', operator: 'IN', values: ['7'] } as const;
 
-const beta: Step = (flags) => flags.createSegment({ name: 'beta', constraints: [CONSTRAINT] });
+const beta: Step = (flags) => flags.segments.create({ name: 'beta', constraints: [CONSTRAINT] });
 
 const TYPE = {
   id: 'operational',
@@ -225,7 +225,7 @@ const staleRows: readonly Row[] = [
         afterwards: async (flags) => {
           const { items } = await flags.listFlags(CHECKOUT);
           expect(items.map((flag) => flag.stale)).toEqual([stale, stale]);
-          const [newest] = (await flags.listHistory(CHECKOUT)).items;
+          const [newest] = (await flags.history.list(CHECKOUT)).items;
           expect(newest?.events.map(({ type }) => type)).toContain(stale ? 'flag-stale-on' : 'flag-stale-off');
         },
       },

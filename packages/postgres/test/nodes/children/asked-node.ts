@@ -1,4 +1,4 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { type PostgresStorageSettings, postgresStorage } from '../../../src/index.js';
 
 interface Question {
@@ -16,7 +16,7 @@ interface NodeOptions extends PostgresStorageSettings {
 async function serve(given: string): Promise<void> {
   const { pollInterval, ...options } = JSON.parse(given) as NodeOptions;
   const onError = () => undefined;
-  const flags = await createFlags({ storage: postgresStorage(options), pollInterval, onError, onProblem: onError });
+  const flags = await openFlags({ storage: postgresStorage(options), pollInterval, onError, onProblem: onError });
   process.on('message', async ({ id, method, input }: Question) => {
     try {
       const value = await Reflect.apply(Reflect.get(flags, method), flags, input);

@@ -1,10 +1,10 @@
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { postgresStorage } from '../../../src/index.js';
 
 /** Does what is due in a database, by a clock that is some milliseconds ahead. */
 async function run(given: string): Promise<void> {
   const { url, ahead } = JSON.parse(given) as { readonly url: string; readonly ahead: number };
-  await createFlags({
+  await openFlags({
     storage: postgresStorage(url),
     usage: { interval: 0 },
     now: () => new Date(Date.now() + ahead),

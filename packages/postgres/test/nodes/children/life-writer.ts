@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createFlags, type Flags } from '@flags/core';
+import { type Flags, openFlags } from '@flags/core';
 import { until } from '../../../../../test/until.js';
 import { LIFE } from '../../../../core/test/storage/sqlite/flag-life.js';
 import { postgresStorage } from '../../../src/index.js';
@@ -9,7 +9,7 @@ let isStopping = false;
 /** Takes flags through their life cycle, three at once, until it must stop. Reports the outcome of each change. */
 async function write(connectionString: string): Promise<void> {
   const silent = () => undefined;
-  const flags = await createFlags({ storage: postgresStorage(connectionString), onError: silent, onProblem: silent });
+  const flags = await openFlags({ storage: postgresStorage(connectionString), onError: silent, onProblem: silent });
   const line = async (name: string) => {
     for (let number = 0; !isStopping; number++) await lead(flags, `${process.pid}-${name}-${number}`);
   };

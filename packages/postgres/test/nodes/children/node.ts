@@ -1,4 +1,4 @@
-import { createFlags, type Flags, isFlagsError } from '@flags/core';
+import { type Flags, isFlagsError, openFlags } from '@flags/core';
 import { postgresStorage } from '../../../src/index.js';
 
 /** A call of the public interface. */
@@ -9,7 +9,7 @@ export interface Call {
 
 /** A node that answers every call with `done`, or with the error's code. */
 async function run(url: string): Promise<void> {
-  const flags = await createFlags({ storage: postgresStorage(url), usage: { interval: 0 } });
+  const flags = await openFlags({ storage: postgresStorage(url), usage: { interval: 0 } });
   process.on('message', async ({ call, input }: Call) => {
     process.send?.(await outcomeOf(flags, { call, input }));
   });

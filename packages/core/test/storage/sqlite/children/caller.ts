@@ -1,6 +1,6 @@
-import { createFlags } from '../../../../src/create-flags.js';
 import { isFlagsError } from '../../../../src/errors.js';
 import type { Flags } from '../../../../src/index.js';
+import { openFlags } from '../../../../src/open-flags.js';
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 
 /** A call of an operation, as data. */
@@ -11,7 +11,7 @@ export interface Call {
 
 /** Answers every call with `done`, or with the code of the refusal. */
 async function answer(path: string): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
+  const flags = await openFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
   process.on('message', async ({ call, input }: Call) => {
     try {
       await Reflect.apply(flags[call] as (...input: readonly unknown[]) => Promise<unknown>, flags, input);

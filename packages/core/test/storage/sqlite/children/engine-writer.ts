@@ -1,10 +1,10 @@
-import { createFlags } from '../../../../src/index.js';
+import { openFlags } from '../../../../src/index.js';
 import { sqliteStorage } from '../../../../src/sqlite.js';
 import { LIFE } from '../flag-life.js';
 
 /** Takes flags through their life cycle, five at once, until it is killed. Reports each change that was made. */
 async function write(path: string): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
+  const flags = await openFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
   const line = async (name: string) => {
     for (let number = 0; ; number++) {
       const flag = `${process.pid}-${name}-${number}`;

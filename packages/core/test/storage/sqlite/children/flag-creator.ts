@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { createFlags, isFlagsError } from '../../../../src/index.js';
+import { isFlagsError, openFlags } from '../../../../src/index.js';
 import { sqliteStorage } from '../../../../src/sqlite.js';
 
 /** The outcome of creating a flag: `created`, or the code of the error. */
@@ -14,7 +14,7 @@ async function create(path: string, journal: string): Promise<void> {
   database.pragma('synchronous = FULL');
   // A checkpoint follows every commit, so that every commit restarts the log and first flushes its header.
   database.pragma('wal_autocheckpoint = 1');
-  const flags = await createFlags({ ...SILENT, storage: sqliteStorage({ database }) });
+  const flags = await openFlags({ ...SILENT, storage: sqliteStorage({ database }) });
   const outcomeOf = async (name: string) => {
     try {
       await flags.createFlag({ project: 'default' }, { name });

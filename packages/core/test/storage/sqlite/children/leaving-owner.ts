@@ -1,11 +1,11 @@
-import { createFlags } from '../../../../src/create-flags.js';
 import { isFlagsError } from '../../../../src/errors.js';
 import type { Member } from '../../../../src/index.js';
+import { openFlags } from '../../../../src/open-flags.js';
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 
 /** Answers for every member with `left`, or with the code of the refusal. */
 async function leave(path: string): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
+  const flags = await openFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
   process.on('message', async (member: Member) => {
     try {
       await flags.removeMember({ project: 'default' }, member);

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, isFlagsError } from '../../../../src/index.js';
+import { type Flags, isFlagsError, openFlags } from '../../../../src/index.js';
 import { sqliteStorage } from '../../../../src/sqlite.js';
 import { LIFE } from '../flag-life.js';
 
@@ -7,7 +7,7 @@ import { LIFE } from '../flag-life.js';
  * became of each change and report.
  */
 async function write(path: string): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage(path), pollInterval: 0, usage: { interval: 0 } });
+  const flags = await openFlags({ storage: sqliteStorage(path), pollInterval: 0, usage: { interval: 0 } });
   const line = (begin: (flags: Flags, flag: string) => Promise<unknown>) => async (name: string) => {
     for (let number = 0; ; number++) await begin(flags, `${process.pid}-${name}-${number}`);
   };

@@ -1,5 +1,5 @@
-import { createFlags } from '../../../../src/create-flags.js';
 import type { Change } from '../../../../src/index.js';
+import { openFlags } from '../../../../src/open-flags.js';
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 
 /** A change set that the parent wants applied. */
@@ -14,7 +14,7 @@ export interface Order {
 async function repeat(path: string): Promise<void> {
   const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
   let isHeld = false;
-  const flags = await createFlags({
+  const flags = await openFlags({
     pollInterval: 0,
     usage: { interval: 0 },
     storage: {

@@ -2,20 +2,20 @@ import { v4 as randomId } from 'uuid';
 import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
-import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { CHANGE_OPERATIONS, operationOf, REQUEST_OPERATIONS } from './changesets/operations.js';
 import { engineOf } from './changesets/run-operation.js';
 import { OwnConsumers } from './consumers/consumer-runner.js';
 import type { PreparedChange } from './engine/engine.js';
 import { DueRequests } from './features/change-requests/due-requests.js';
 import { createApprovalGate } from './features/change-requests/gate.js';
-import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './features/change-requests/policy.operations.js';
+import { putEmptyPolicy } from './features/change-requests/policy.operations.js';
 import type { FlagDocuments } from './features/environments/flag-documents.js';
 import { DueSteps } from './features/rollouts/due-steps.js';
 import { RollingFlags } from './features/rollouts/rolling-flags.js';
 import { toPlannedSet } from './features/segments/segment-uses.js';
 import { REGISTRY } from './features.js';
 import { type DeclaredMembers, Flags } from './flags.js';
+import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import { createValidators } from './input-schemas.js';
 import { DueRunner } from './kernel/due/runner.js';
 import { stateAt } from './log/event-log.js';
@@ -51,33 +51,32 @@ import { createUsageWriter } from './usage/usage-writer.js';
  *
  * @throws FlagsError `invalid_input` (invalid options), `storage_unsupported`, `storage_busy`, `storage_unavailable`
  * @example
- * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
+ * const flags = await openFlags({ storage: sqliteStorage('./flags.db') });
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
  */
-export async function createFlags<Schema extends FlagsSchema, const Own extends string = never>(
+export async function openFlags<Schema extends FlagsSchema, const Own extends string = never>(
   options: FlagsOptions<Own> & { readonly schema: Schema },
 ): Promise<TypedFlags<Schema, Own>>;
 /** Opens feature flags whose evaluation accepts any name. */
-export async function createFlags<const Own extends string = never>(options: FlagsOptions<Own>): Promise<Flags<Own>>;
-export async function createFlags(options: FlagsOptions): Promise<Flags> {
+export async function openFlags<const Own extends string = never>(options: FlagsOptions<Own>): Promise<Flags<Own>>;
+export async function openFlags(options: FlagsOptions): Promise<Flags> {
   const storage = await resolveStorage(options);
   try {
     assertOptions(options);
-    return await openFlags(options, storage);
+    return await openOn(options, storage);
   } catch (error) {
     await storage.close();
     throw error;
   }
 }
 
-async function openFlags(options: FlagsOptions, storage: FlagsStorage): Promise<Flags> {
+async function openOn(options: FlagsOptions, storage: FlagsStorage): Promise<Flags> {
   const { context, start } = prepareEngine(options, storage);
   const { onError } = context;
   const replica = await openReplica(options, context);
   const { engine, flags, watch } = start(replica);
   try {
     await addDefaultProject(engine);
-    await addPolicy(replica, storage);
   } catch (error) {
     await closeReplica(replica);
     throw error;
@@ -99,7 +98,7 @@ export interface PreparedEngine {
   readonly context: ReplicaContext;
   /** `watch` starts to listen to the storage. */
   readonly start: (replica: Replica) => {
-    readonly engine: ChangeEngine;
+    readonly engine: FlagsEngine;
     readonly flags: Flags;
     readonly watch: () => void;
   };
@@ -168,7 +167,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       onError,
     });
     replica.onDocuments.add((keys) => due.wakeBy(rolling.follow(keys)));
-    const shared: SharedEngine = {
+    const shared: SharedFlagsEngine = {
       settings,
       validate: createValidators(settings),
       registry: REGISTRY,
@@ -240,7 +239,7 @@ function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown
 }
 
 /** Creates the default project unless it exists. Another process may create it at the same moment. */
-async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
+async function addDefaultProject({ run, now }: FlagsEngine): Promise<void> {
   const createdAt = now().toISOString();
   const change: PreparedChange = {
     subject: { kind: projectDocuments.kind, id: DEFAULT_PROJECT },
@@ -255,20 +254,13 @@ async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
   await run([change], undefined);
 }
 
-/** Creates the empty approval policy in a store of an earlier release. A new one gets it with its first project. */
-async function addPolicy({ documents, applyUpdates }: Replica, storage: FlagsStorage): Promise<void> {
-  if (documents.get(POLICY_KEY)) return;
-  const update = await addEmptyPolicy(storage);
-  if (update) applyUpdates([{ key: POLICY_KEY, update }]);
-}
-
-function createEvaluation(engine: ChangeEngine, { schema, recentContexts = 0 }: FlagsOptions): ReplicaEvaluation {
+function createEvaluation(engine: FlagsEngine, { schema, recentContexts = 0 }: FlagsOptions): ReplicaEvaluation {
   return new ReplicaEvaluation(engine, {
     lift: schema && createPropertyLift(schema),
     recent: recentContexts > 0 ? new RecentContexts(recentContexts) : undefined,
   });
 }
 
-function declaredMembers(engine: ChangeEngine, { schema, declare }: FlagsOptions): DeclaredMembers | undefined {
+function declaredMembers(engine: FlagsEngine, { schema, declare }: FlagsOptions): DeclaredMembers | undefined {
   return schema && { schema, drift: () => engine.lifetime.track(() => findDrift(schema, engine, declare)) };
 }

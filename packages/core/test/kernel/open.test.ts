@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { REQUEST_OPERATIONS } from '../../src/changesets/operations.js';
+import { EVENT_TYPES, REGISTRY } from '../../src/features.js';
+import { WIRE_NAMES } from '../../src/words/event-names.js';
+
+const KERNEL = join(__dirname, '../../src/kernel');
+
+/** The text of each file of the kernel, without comments and members of types. */
+const texts = readdirSync(KERNEL, { recursive: true, encoding: 'utf8' })
+  // The members of references have the names of what they refer to.
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('operation.ts'))
+  .map(
+    (file) =>
+      [
+        file,
+        readFileSync(join(KERNEL, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*|\b(Pick|Omit|Extract)<[^>]*>/g, ''),
+      ] as const,
+  );
+
+describe('the kernel', () => {
+  // The actor's token is part of every event, and may be named.
+  const kinds = REGISTRY.kinds.map(({ documents }) => documents.kind).filter((kind) => kind !== 'token');
+  const names = new Set<string>([...kinds, ...EVENT_TYPES, ...REQUEST_OPERATIONS]);
+
+  it.each(texts)('names no kind, event or operation of a feature in %s', (_, text) => {
+    const literals = [...text.matchAll(/(['"`])([\w-]+)\1/g)].map(([, , literal = '']) => literal);
+    expect(literals.filter((literal) => names.has(literal))).toEqual([]);
+  });
+});
+
+it('knows the same events as the wire', () => {
+  expect([...EVENT_TYPES].sort()).toEqual(Object.keys(WIRE_NAMES).sort());
+});
