@@ -73,14 +73,18 @@ export function remoteAddress(context: EvaluationContext): string | undefined {
 }
 
 // One function per member: reading a constant name is faster.
-const MEMBERS: ReadonlyMap<string, ReadText> = new Map<string, ReadText>([
-  ['userId', (context) => userId(context) ?? propertyText(context, 'userId')],
-  ['sessionId', (context) => sessionId(context) ?? propertyText(context, 'sessionId')],
-  ['remoteAddress', (context) => remoteAddress(context) ?? propertyText(context, 'remoteAddress')],
-  ['environment', (context) => textOf(context.environment, 'environment') ?? propertyText(context, 'environment')],
-  ['appName', (context) => textOf(context.appName, 'appName') ?? propertyText(context, 'appName')],
-  ['currentTime', (context) => textOf(context.currentTime, 'currentTime') ?? propertyText(context, 'currentTime')],
-]);
+const READERS: Readonly<Record<Exclude<keyof EvaluationContext, 'properties'>, ReadText>> = {
+  userId: (context) => userId(context) ?? propertyText(context, 'userId'),
+  sessionId: (context) => sessionId(context) ?? propertyText(context, 'sessionId'),
+  remoteAddress: (context) => remoteAddress(context) ?? propertyText(context, 'remoteAddress'),
+  environment: (context) => textOf(context.environment, 'environment') ?? propertyText(context, 'environment'),
+  appName: (context) => textOf(context.appName, 'appName') ?? propertyText(context, 'appName'),
+  currentTime: (context) => textOf(context.currentTime, 'currentTime') ?? propertyText(context, 'currentTime'),
+};
+const MEMBERS: ReadonlyMap<string, ReadText> = new Map(Object.entries(READERS));
+
+/** The members of a context, which no property may replace. */
+export const CONTEXT_MEMBERS: ReadonlySet<string> = new Set([...MEMBERS.keys(), 'properties']);
 
 // These read only the members, not `properties`.
 /** The id for the `default` stickiness of rollouts: the user, or else the session. */

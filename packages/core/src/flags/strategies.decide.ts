@@ -25,8 +25,15 @@ export interface StrategyLocation {
   readonly strategy: string;
 }
 
-const OPTIONAL_MEMBERS = ['title', 'disabled', 'sortOrder', 'segments', 'variants'] as const;
-type OptionalMember = (typeof OPTIONAL_MEMBERS)[number];
+type OptionalMember = Exclude<keyof StrategyMembers, 'constraints'>;
+const OPTIONAL: Readonly<Record<OptionalMember, true>> = {
+  title: true,
+  disabled: true,
+  sortOrder: true,
+  segments: true,
+  variants: true,
+};
+const OPTIONAL_MEMBERS = Object.keys(OPTIONAL) as readonly OptionalMember[];
 
 /** Creates a strategy from its input, without unknown members and with defaults. The name is empty if there is none. */
 export function toStrategy(id: string, input: StrategyReplacement<string>): Strategy {

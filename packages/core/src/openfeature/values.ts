@@ -1,4 +1,5 @@
 import { isDate } from 'node:util/types';
+import { CONTEXT_MEMBERS } from '../evaluation/context.js';
 import type { EvaluationContext } from '../evaluation/evaluation.types.js';
 
 /** An OpenFeature context: `targetingKey` and any other members. */
@@ -27,20 +28,18 @@ export function toEvaluationContext(context: OpenFeatureContext): EvaluationCont
 const MAX_COPIED = 1000;
 
 function copiedProperties(context: OpenFeatureContext, properties: unknown): Record<string, unknown> {
-  const others = Object.entries(context).filter(([name]) => !CONTEXT_MEMBERS.has(name));
+  const others = Object.entries(context).filter(([name]) => !NO_PROPERTIES.has(name));
   return { ...toProperties(Object.fromEntries(others)), ...(isPlain(properties) && toProperties(properties)) };
 }
 
 /** Members that are not properties, or have another name. */
-const CONTEXT_MEMBERS: ReadonlySet<string> = new Set([
-  ...['targetingKey', 'userId', 'sessionId', 'remoteAddress', 'environment', 'appName', 'currentTime', 'properties'],
-]);
+const NO_PROPERTIES: ReadonlySet<string> = new Set(['targetingKey', ...CONTEXT_MEMBERS]);
 
 /** Reads a property only when evaluation asks for it: from `properties`, or else from the context itself. */
 function lazyProperties(sources: readonly OpenFeatureContext[]): Record<string, unknown> {
   const context = sources.at(-1);
   const sourceOf = (name: PropertyKey) =>
-    sources.find((source) => Object.hasOwn(source, name) && !(source === context && CONTEXT_MEMBERS.has(String(name))));
+    sources.find((source) => Object.hasOwn(source, name) && !(source === context && NO_PROPERTIES.has(String(name))));
   const read = (name: PropertyKey) => toProperty((sourceOf(name) as Record<PropertyKey, unknown> | undefined)?.[name]);
   return new Proxy<Record<string, unknown>>(
     {},

@@ -26,10 +26,11 @@ import {
   segmentRegistries,
 } from './segment.js';
 import { segmentDocuments } from './segment.kind.js';
+import { newSegment } from './segment.schema.js';
 import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef } from './segment.types.js';
 import { newSegmentIds } from './segment-ids.js';
 
-const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
+const INPUT_MEMBERS = Object.keys(newSegment.properties);
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
 

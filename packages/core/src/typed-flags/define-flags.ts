@@ -4,6 +4,7 @@ import { name as nameSchema } from '../base/primitives.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { ErrorDetail } from '../errors.js';
+import { CONTEXT_MEMBERS } from '../evaluation/context.js';
 import type { ContextOptions } from '../evaluation/evaluation.operations.js';
 import type { EvaluationContext } from '../evaluation/evaluation.types.js';
 import { describedVariants, isPayloadDescription, isRecord, PAYLOAD_RULE } from './payload.js';
@@ -75,11 +76,6 @@ export function defineFlags<
   });
 }
 
-/** Members of the evaluation context, which no custom property may replace. */
-const CONTEXT_MEMBERS: readonly string[] = [
-  ...['userId', 'sessionId', 'remoteAddress', 'environment', 'appName', 'currentTime', 'properties'],
-];
-
 const isName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value);
 const NAME = new RegExp(`^(?=.{1,${LIMITS.name}}$)${String(nameSchema.pattern).slice(1)}`);
 const NAME_RULE = `must be a name: ${nameSchema.description}`;
@@ -144,7 +140,7 @@ function* findOptionIssues({ environments, context, ...names }: SchemaOptionValu
   }
   for (const [property, values] of Object.entries(context)) {
     const path = `/context/${property}`;
-    if (CONTEXT_MEMBERS.includes(property)) {
+    if (CONTEXT_MEMBERS.has(property)) {
       yield { message: 'is a member of every context and cannot be declared', path };
     }
     const isList = Array.isArray(values) && values.every((value) => typeof value === 'string');

@@ -1,5 +1,6 @@
 import { isObject, isSameJson } from '../base/json.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
+import type { FlagDefinition, StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import { noEffectInConstraint, PERCENTAGES } from '../evaluation/strategies.js';
 import { describeSteps, isRollout } from './describe-rollout.js';
 import {
@@ -178,8 +179,20 @@ function isPercentage(parts: readonly string[]): boolean {
   return list === 'strategies' && container === 'parameters' && PERCENTAGES.has(name);
 }
 
+/** The members of a document that are lists of items. */
+type ListIn<Document> = {
+  [Name in keyof Document]-?: NonNullable<Document[Name]> extends readonly object[] ? Name : never;
+}[keyof Document];
+
 /** Lists of items. A difference of the list itself is a new order. */
-const ORDERED = new Set(['strategies', 'constraints', 'variants', 'dependencies', 'overrides']);
+const LISTS: Readonly<Record<ListIn<FlagDefinition> | ListIn<StrategyDefinition> | ListIn<VariantDefinition>, true>> = {
+  strategies: true,
+  constraints: true,
+  variants: true,
+  dependencies: true,
+  overrides: true,
+};
+const ORDERED: ReadonlySet<string> = new Set(Object.keys(LISTS));
 
 /** Describes the key of a constraint: its field, and its operator unless the value says that. */
 function constraintWords(key: string, isWhole: boolean): string {

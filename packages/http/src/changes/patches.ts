@@ -139,16 +139,17 @@ function withoutGaps(result: Fields): Fields {
   return { ...REMOVED, ...result };
 }
 
-const OF_STRATEGY = [
-  'name',
-  'parameters',
-  'constraints',
-  'title',
-  'disabled',
-  'sortOrder',
-  'segments',
-  'variants',
-] as const satisfies readonly (keyof StrategyInput<string>)[];
+const STRATEGY_MEMBERS: Readonly<Record<keyof StrategyInput<string>, true>> = {
+  name: true,
+  parameters: true,
+  constraints: true,
+  title: true,
+  disabled: true,
+  sortOrder: true,
+  segments: true,
+  variants: true,
+};
+const OF_STRATEGY = Object.keys(STRATEGY_MEMBERS);
 
 /** Returns the strategy that replaces a patched one. */
 export function patchedStrategy(strategy: Strategy, patch: JsonPatch): Fields {

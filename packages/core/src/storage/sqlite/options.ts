@@ -65,7 +65,16 @@ export interface CheckedOptions {
 /** Milliseconds. */
 export const DEFAULT_BUSY_TIMEOUT = 5_000;
 
-const OPTIONS = ['path', 'driverFrom', 'database', 'tablePrefix', 'migrate', 'busyTimeout'];
+type NameIn<Options> = Options extends object ? keyof Options : never;
+
+const OPTIONS: Readonly<Record<NameIn<SqliteStorageOptions>, true>> = {
+  path: true,
+  driverFrom: true,
+  database: true,
+  tablePrefix: true,
+  migrate: true,
+  busyTimeout: true,
+};
 
 /** Throws `invalid_input` for invalid options, because hosts in JavaScript have no compiler. */
 export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
@@ -73,7 +82,7 @@ export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
     throw invalid("sqliteStorage needs the path of a database file: write sqliteStorage('./flags.db').");
   }
   const settings = typeof options === 'string' ? { path: options } : options;
-  const fault = describeUnknownOption(settings, OPTIONS);
+  const fault = describeUnknownOption(settings, Object.keys(OPTIONS));
   if (fault) throw invalid(`sqliteStorage ${fault}`);
   const { tablePrefix = 'flags_', migrate = true, busyTimeout = DEFAULT_BUSY_TIMEOUT } = settings;
   if (!isIdentifier(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
