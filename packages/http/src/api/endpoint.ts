@@ -106,8 +106,7 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
 
   /** Resolves to the project of the permission check. Routes for SDKs are about the instance. */
   async function checked({ request, params, principal }: Exchange): Promise<string | null> {
-    if (permission === undefined) return null;
-    if (!engine) return principal.check(permission, null).then(() => null);
+    if (!engine) return permission === undefined ? null : principal.check(permission, null).then(() => null);
     const repeated = isRepeatable ? keyIn(request) : undefined;
     const bypasses = Boolean(headerOf(request, BYPASS_HEADER.toLowerCase()));
     const asked = { flags: engine.flags, params, principal, repeated, bypasses: bypasses && takesBypass };

@@ -95,15 +95,14 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
 
 const ETAG = {
   description:
-    'Version of the representation, for `If-None-Match`. The ETag of a flag, project or segment also serves `If-Match`.',
-  required: true,
+    'Version of the representation, for `If-None-Match`. The ETag of a flag, project or segment also serves `If-Match`. Absent if the response exceeds 1 MiB, unless it is for SDKs.',
+  required: false,
   schema: { type: 'string', pattern: '^"[^"]+"$' },
 };
 
 /** Deleted flags, and change sets of several documents, have none. */
 const FLAG_ETAG = {
   ...ETAG,
-  required: false,
   description:
     'ETag of the changed flag, the same as of a GET, for `If-Match`. Absent unless exactly one flag has changed.',
 };
