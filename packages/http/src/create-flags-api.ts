@@ -1,11 +1,11 @@
 import type { Flags } from '@flags/core';
 import { describeNonFlags, inputSchemas } from '@flags/core/integration';
+import { createAdmission } from './api/admission.js';
 import { createBodyReader } from './api/body.js';
-import { createBodyRoom } from './api/body-room.js';
-import { createResponseCache } from './api/caching.js';
+import { createReplyCache } from './api/caching.js';
 import { createApi, type FlagsApi } from './api/create-api.js';
+import { createDocuments } from './api/documents.js';
 import { createEndpoint, type EndpointParts, type EngineParts, type ServedRoute } from './api/endpoint.js';
-import { createGate } from './api/gate.js';
 import { type Actor, authModeOf, createAuthentication } from './auth/auth.js';
 import { createCors, createHostCheck } from './auth/origin.js';
 import { createUserLookup } from './auth/users.js';
@@ -94,6 +94,7 @@ function verifierOf(source: Flags | FlagsSource) {
 function createParts<A extends Actor, Native>(source: FlagsSource, options: ApiOptions<A, Native>): EndpointParts {
   const { auth, bodyLimit = DEFAULT_BODY_LIMIT, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
   const { ofrepStreams = true } = options;
+  const admission = createAdmission();
   return {
     source,
     inputs: inputSchemas(source.settings),
@@ -106,9 +107,9 @@ function createParts<A extends Actor, Native>(source: FlagsSource, options: ApiO
       unknownTokens: createUnknownTokens(),
     },
     readBody: createBodyReader(bodyLimit),
-    gate: createGate(),
-    bodies: createBodyRoom(),
-    replies: createResponseCache(),
+    admission,
+    documents: createDocuments(admission),
+    replies: createReplyCache(),
   };
 }
 

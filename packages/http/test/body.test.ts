@@ -7,8 +7,8 @@ import * as fc from 'fast-check';
 import request from 'supertest';
 import { until } from '../../../test/until.js';
 import type { FlagsRouterOptions } from '../../express/src/index.js';
+import { createAdmission } from '../src/api/admission.js';
 import { createBodyReader, findExcess, MAX_DEPTH, MAX_STRUCTURE, readStream } from '../src/api/body.js';
-import { createBodyRoom } from '../src/api/body-room.js';
 import type { FlagsRequest } from '../src/messages/request.js';
 import { EXPRESS_VERSIONS, type ExpressVersion } from './express-versions.js';
 import { createHostApp, FLAGS, type HostApp } from './host-app.js';
@@ -331,11 +331,11 @@ describe('bodies over 64 KiB that arrive together', () => {
   const JSON_OF = (length: number) => ({ 'content-type': 'application/json', 'content-length': `${length}` });
 
   /** A body of 1 MiB that a client sends piece by piece. */
-  function sentBody(room: ReturnType<typeof createBodyRoom>, headers = JSON_OF(MEBIBYTE)) {
+  function sentBody(admission: ReturnType<typeof createAdmission>, headers = JSON_OF(MEBIBYTE), actor = 'ada') {
     const leaving = new AbortController();
     const source = new PassThrough({ highWaterMark: 16 * 1024 }).on('error', () => undefined);
-    const stay = room({ signal: leaving.signal });
-    const text = readStream(source, headers, { limit: MEBIBYTE, meter: stay }).then(
+    const stay = admission({ signal: leaving.signal }, actor);
+    const text = readStream(source, headers, { limit: MEBIBYTE, meter: stay.meter }).then(
       ({ length }) => length,
       ({ code, message }) => code ?? message,
     );
@@ -352,8 +352,8 @@ describe('bodies over 64 KiB that arrive together', () => {
   };
 
   it('are read while their total is at most 4 MiB; further bodies wait unread, in order', async () => {
-    const room = createBodyRoom();
-    const sent = Array.from({ length: 6 }, () => sentBody(room));
+    const admission = createAdmission();
+    const sent = Array.from({ length: 6 }, () => sentBody(admission));
     for (const { source } of sent) source.write('x'.repeat(1000));
     await turns();
     expect(sent.filter(({ isRead }) => isRead())).toHaveLength(4);
@@ -368,16 +368,16 @@ describe('bodies over 64 KiB that arrive together', () => {
     sent[5]?.leave();
     expect(await sent[5]?.text).toBe('left');
     second?.stay.leave();
-    const short = sentBody(room, JSON_OF(1000));
+    const short = sentBody(admission, JSON_OF(1000));
     short.source.end('x'.repeat(1000));
     expect(await short.text).toBe(1000);
   });
 
   it('are counted after 64 KiB if their length is unknown or they are compressed', async () => {
-    const room = createBodyRoom();
-    const full = Array.from({ length: 4 }, () => sentBody(room));
+    const admission = createAdmission();
+    const full = Array.from({ length: 4 }, () => sentBody(admission));
     await turns();
-    const packed = sentBody(room, { ...JSON_OF(2000), ...{ 'content-encoding': 'gzip' } });
+    const packed = sentBody(admission, { ...JSON_OF(2000), ...{ 'content-encoding': 'gzip' } });
     packed.source.end(gzipSync('x'.repeat(MEBIBYTE)));
     await turns();
     let isRead = false;
@@ -420,14 +420,14 @@ describe('bodies over 64 KiB that arrive together', () => {
   it('are aborted if less than 64 KiB arrive in 5 seconds while others wait', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
-      const room = createBodyRoom();
-      const [slow, ...others] = Array.from({ length: 4 }, () => sentBody(room));
+      const admission = createAdmission();
+      const [slow, ...others] = Array.from({ length: 4 }, () => sentBody(admission));
       await turns();
       await jest.advanceTimersByTimeAsync(3_600_000);
       expect(slow?.source.destroyed).toBe(false);
       for (const { source } of others) source.write('x'.repeat(70_000));
       await turns();
-      const waiting = sentBody(room);
+      const waiting = sentBody(admission);
       waiting.source.end('x'.repeat(MEBIBYTE));
       await jest.advanceTimersByTimeAsync(1000);
       expect(await slow?.text).toBe('overloaded');
@@ -440,16 +440,48 @@ describe('bodies over 64 KiB that arrive together', () => {
     }
   });
 
-  it('are refused with 503 if 256 bodies wait already', async () => {
-    const room = createBodyRoom();
-    const sent = Array.from({ length: 4 + 256 }, () => sentBody(room));
+  it('are refused with 503 if 12 of the actor wait already, or 64 in all', async () => {
+    const admission = createAdmission();
+    const send = (actor: string) => sentBody(admission, JSON_OF(MEBIBYTE), actor);
+    const sent = Array.from({ length: 4 + 12 }, () => send('ada'));
     await turns();
-    const refused = sentBody(room);
+    const refused = send('ada');
     refused.source.end();
     expect(await refused.text).toBe('overloaded');
+    sent.push(...Array.from({ length: 64 - 12 }, (_, n) => send(`other ${n}`)));
+    await turns();
+    const last = send('grace');
+    last.source.end();
+    expect(await last.text).toBe('overloaded');
     for (const { stay, leave } of sent) {
       leave();
       stay.leave();
+    }
+  });
+
+  it('that are half-sent do not block one of another actor for longer than 20 seconds', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const admission = createAdmission();
+      const half = Array.from({ length: 300 }, () => sentBody(admission));
+      for (const { source, text, stay } of half) {
+        source.write('x'.repeat(100_000));
+        void text.then(() => stay.leave());
+      }
+      await turns();
+      const whole = sentBody(admission, JSON_OF(MEBIBYTE), 'grace');
+      whole.source.end('x'.repeat(MEBIBYTE));
+      let length: unknown;
+      void whole.text.then((one) => {
+        length = one;
+      });
+      for (let second = 0; second < 20 && length === undefined; second++) {
+        await jest.advanceTimersByTimeAsync(1000);
+        await turns();
+      }
+      expect(length).toBe(MEBIBYTE);
+    } finally {
+      jest.useRealTimers();
     }
   });
 });

@@ -432,7 +432,8 @@ describe('events on the wire', () => {
       const { body, headers } = await request(app).get('/api/admin/events/checkout').expect(200);
       expect(body.events).toHaveLength(1);
       expect(headers.link).toBe('<?offset=1>; rel="next"');
-      expect(headers.etag).toMatch(/^"[^"]+"$/);
+      // The page exceeds 1 MiB.
+      expect(headers).not.toHaveProperty('etag');
       const last = await request(app).get('/api/admin/events/checkout?offset=1').expect(200);
       expect([last.body.events.length, last.headers.link]).toEqual([2, undefined]);
     });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Change, memoryStorage } from '@flags/core';
+import { memoryStorage } from '@flags/core';
 import request from 'supertest';
 import { hasShortTurns } from '../../../test/processor-time.js';
 import { writeToNode } from '../src/adapters/node.js';
@@ -9,7 +9,7 @@ import { collectPieces, jsonArray, jsonMap, jsonOf } from '../src/messages/json.
 import { textReply, toFlagsReply } from '../src/messages/reply.js';
 import { createHostApp, FLAGS } from './host-app.js';
 
-async function textOf(chunks: AsyncIterable<string> | string): Promise<string> {
+async function textOf(chunks: AsyncIterable<string | Uint8Array> | string): Promise<string> {
   if (typeof chunks === 'string') return chunks;
   let text = '';
   for await (const chunk of chunks) text += chunk;
@@ -180,27 +180,13 @@ describe('a list longer than 1 MiB', () => {
   }
   const path = '/api/admin/segments';
 
-  it('is complete, without a content length, and is 304 until something changes', async () => {
-    const { app, flags } = await createLongList();
+  it('is complete, with neither a content length nor a tag', async () => {
+    const { app } = await createLongList();
     const { headers, body } = await request(app).get(path).expect(200);
     expect(headers['content-length']).toBeUndefined();
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
     expect(body.segments[1].constraints[0].values).toHaveLength(20_000);
-    await request(app)
-      .get(path)
-      .set('If-None-Match', headers.etag ?? '')
-      .expect(304, '');
-    await request(app)
-      .get(`${path}?limit=1`)
-      .set('If-None-Match', headers.etag ?? '')
-      .expect(200);
-    const head = await request(app).head(path).expect(200);
-    expect(head.headers.etag).toBe(headers.etag);
-    await flags.createFlag({ project: 'default' }, { name: 'another' });
-    await request(app)
-      .get(path)
-      .set('If-None-Match', headers.etag ?? '')
-      .expect(200);
+    expect(headers).not.toHaveProperty('etag');
   });
 
   /** Requests the overview of 12,000 flags ten times at once. Returns the pass of the event loop of each read. */
@@ -249,15 +235,9 @@ describe('a list longer than 1 MiB', () => {
     return { reads, shortest: Math.min(...lengths) };
   }
 
-  it('is generated once for simultaneous requests, up to 4 MiB', async () => {
+  it('is read by two callers at a time, in different passes of the event loop', async () => {
     const { reads, shortest } = await readsOfTen(80);
     expect(shortest).toBeGreaterThan(1024 * 1024);
-    expect(reads).toHaveLength(1);
-  });
-
-  it('starts once per pass of the event loop, for any number of clients', async () => {
-    const { reads, shortest } = await readsOfTen(300);
-    expect(shortest).toBeGreaterThan(4 * 1024 * 1024);
     expect(reads.length).toBeGreaterThanOrEqual(10);
     expect(reads.filter((one, at) => one === reads[at - 2])).toEqual([]);
   });
@@ -272,43 +252,5 @@ describe('a list longer than 1 MiB', () => {
       .set('If-None-Match', headers.etag ?? '')
       .expect(304);
     expect((await request(app).get(FLAGS)).headers['content-length']).toBeDefined();
-  });
-});
-
-describe('change sets and definitions longer than 1 MiB', () => {
-  const session = (request: { get(name: string): string | undefined }) => ({ name: request.get('x-user') ?? 'all' });
-  const authorize = ({ name }: { name: string }, _action: string, project: string | null) =>
-    name === 'all' || project === name;
-
-  it('have an ETag, which depends on the permissions of the caller', async () => {
-    const { app, flags } = await createHostApp({ router: { auth: session as never, authorize: authorize as never } });
-    for (const project of ['mine', 'other']) await flags.createProject({ id: project, name: project });
-    await flags.createFlag({ project: 'mine' }, { name: 'own' });
-    const { id } = await flags.apply(
-      ['mine', 'mine', 'other'].flatMap((project, index): Change[] => {
-        const ref = { project, flag: `f${index}`, environment: 'production' };
-        const parameters = { userIds: 'x'.repeat(500_000) };
-        return [
-          { op: 'createFlag', ref, input: { name: ref.flag } },
-          { op: 'addStrategy', ref, input: { name: 'userWithId', parameters } },
-        ];
-      }),
-    );
-    const read = async (path: string, user: string, tag = '') => {
-      const { headers, status } = await request(app)
-        .get(`/api/admin/${path}`)
-        .set({ 'x-user': user, 'if-none-match': tag });
-      return { tag: `${headers.etag}`, status };
-    };
-    for (const path of ['history', `changes/${id}`, 'export']) {
-      const { tag } = await read(path, 'all');
-      expect(tag).toMatch(/^"[0-9a-f]+"$/);
-      expect(await read(path, 'all', tag)).toEqual({ status: 304, tag });
-    }
-    for (const path of ['history', 'export']) {
-      const { tag } = await read(path, 'all');
-      expect((await read(path, 'mine', tag)).status).toBe(200);
-    }
-    await flags.close();
   });
 });

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { FlagsError } from '@flags/core';
 import { type Awaitable, nextTurn, pause } from '@flags/core/integration';
-import { HttpError, invalidInput } from '../messages/errors.js';
+import { HttpError, invalidInput, overloaded } from '../messages/errors.js';
 import { type BodyMeter, type FlagsRequest, isJsonType, mediaType } from '../messages/request.js';
-import { SHORT_BODY } from './body-room.js';
+import { SHORT_BODY } from './admission.js';
 
 /** API input has only a few levels. Deeper JSON would overflow the stack of recursive functions. */
 export const MAX_DEPTH = 32;
@@ -194,8 +194,7 @@ async function admit(source: Readable, { meter, size }: StreamReading & { readon
 
 /** A client that is disconnected because others wait. */
 function tooSlow(): HttpError {
-  const message = 'The body arrived too slowly while others waited. Nothing has changed. Send it again.';
-  return new HttpError('overloaded', message, { 'retry-after': '1' });
+  return overloaded('The body arrived too slowly while others waited. Nothing has changed. Send it again.');
 }
 
 async function collect(source: Readable, { limit, meter }: StreamReading): Promise<Uint8Array> {

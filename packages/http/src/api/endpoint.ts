@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { type Flags, FlagsError } from '@flags/core';
 import {
-  type Awaitable,
   createValidator,
   type InputSchemas,
   nextTurn,
@@ -13,27 +11,20 @@ import { headerRulesOf, permissionOf } from '../actions.js';
 import { hideUnreadable, type Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
-import {
-  collectPieces,
-  GENERATED_SLICE_LENGTH,
-  jsonOf,
-  piecesOf,
-  type StartedText,
-  slicesOf,
-} from '../messages/json.js';
-import { type FlagsReply, inSlices, textReply } from '../messages/reply.js';
+import { type FlagsReply, inSlices } from '../messages/reply.js';
 import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
-import { entityTag, namesTag, revisionsIn, tagOfGenerated } from '../messages/tags.js';
+import { revisionsIn } from '../messages/tags.js';
 import type { FlagsSource } from '../source.js';
 import { flagTag, flagToWire } from '../wire/flag.js';
 import { schemaFrom } from '../wire/schema.js';
+import { type Admission, type Passage, SHORT_BODY } from './admission.js';
+import { toConditionalReply, toReply } from './answer.js';
 import type { BodyReader } from './body.js';
-import { type BodyRoom, type BodyStay, SHORT_BODY } from './body-room.js';
-import type { ResponseCache } from './caching.js';
-import { type Gate, leaveAfter, type Visit } from './gate.js';
+import type { ReplyCache } from './caching.js';
+import type { Documents } from './documents.js';
 import { idOf, keyIn, textIn } from './headers.js';
 import { checkPermission, createBypassCheck, readOrCheck } from './permission.js';
-import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
+import { createQueryReader, queryParametersOf, segmentIdIn } from './query.js';
 import {
   BYPASS_HEADER,
   type QueryValues,
@@ -47,16 +38,6 @@ import {
   type SdkRoute,
   type SdkServices,
 } from './route.js';
-
-/**
- * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a content hash as
- * their tag; longer replies are streamed.
- */
-const BUFFERED_LENGTH = 1024 * 1024;
-/** The same of lists that are cached. */
-const CACHED_LENGTH = 4 * BUFFERED_LENGTH;
-/** The same of replies that can be generated again: any number of clients may wait for one each. */
-const REGENERATED_LENGTH = 32 * 1024;
 
 /** What the routes of the admin API share. SDKs need no engine. */
 export interface EngineParts {
@@ -77,72 +58,125 @@ export interface EndpointParts {
   readonly inputs: InputSchemas;
   readonly services: SdkServices;
   readonly readBody: BodyReader;
-  readonly gate: Gate;
-  readonly bodies: BodyRoom;
-  readonly replies: ResponseCache;
+  readonly admission: Admission;
+  readonly documents: Documents;
+  readonly replies: ReplyCache;
 }
 
+/** A request that a route has matched. */
 export interface Exchange {
   readonly request: FlagsRequest;
   /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly principal: Principal;
-  /** The data version before the read. Present for cached or streamed routes, if the storage has data versions. */
-  readonly dataVersion?: string | undefined;
+}
+
+/** A request that is permitted. */
+interface Permitted extends Exchange {
   /** The project of the permission check. */
-  readonly project?: string | null;
-  /** Present for requests that may need a place at the gate. */
-  readonly visit?: Visit;
-  /** Present for requests with a body. */
-  readonly stay?: BodyStay;
-  /** The tag of a reply that is known to be long, so nothing of it is buffered. */
-  readonly etag?: string | undefined;
+  readonly project: string | null;
+  /** Present if the request may need a place. */
+  readonly passage?: Passage;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<FlagsReply>;
 
-/** Creates the endpoint of a route: check the permission, read the body, run the operation. */
+/** Creates the endpoint of a route: check the permission, read the request, run the operation, reply. */
 export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpoint {
   const { route, engine } = served;
-  const { source, inputs, services, readBody, gate } = parts;
-  const readQuery = createQueryReader(queryParametersOf(route), inputs);
-  const checkBody = createBodyCheck(route.body, inputs);
-  const { isLogged: takesReason, takesBypass, isRepeatable } = headerRulesOf(route);
+  const { long, sameForAll } = route;
+  const { isLogged, takesBypass, isRepeatable } = headerRulesOf(route);
   const permission = permissionOf(route.action);
+  const readQuery = createQueryReader(queryParametersOf(route), parts.inputs);
+  const checkBody = createBodyCheck(route.body, parts.inputs);
+  const needsPassage = route.body !== undefined || long !== undefined;
+  /** The work of a request with a long body, or that is long by nature. */
+  const work = long && long.kind !== 'evaluation' ? long.kind : undefined;
+  const workOnBody = work ?? (route.access === 'admin' ? 'change' : 'report');
 
-  const queryOf = ({ rawQuery }: FlagsRequest): QueryValues => (rawQuery === '' ? {} : readQuery(rawQuery));
+  return async (exchange) => {
+    const permitted = { ...exchange, project: await checked(exchange) };
+    const reply = sameForAll && engine && mayShare(exchange) ? await answerSame(permitted, engine.flags) : undefined;
+    return toConditionalReply(exchange.request, route, reply ?? (await answer(permitted)));
+  };
+
+  function queryOf({ rawQuery }: FlagsRequest): QueryValues {
+    return rawQuery === '' ? {} : readQuery(rawQuery);
+  }
+
+  /** Resolves to the project of the permission check. Routes for SDKs are about the instance. */
+  async function checked({ request, params, principal }: Exchange): Promise<string | null> {
+    if (!engine) return permission === undefined ? null : principal.check(permission, null).then(() => null);
+    const repeated = isRepeatable ? keyIn(request) : undefined;
+    const bypasses = Boolean(headerOf(request, BYPASS_HEADER.toLowerCase()));
+    const asked = { flags: engine.flags, params, principal, repeated, bypasses: bypasses && takesBypass };
+    const project = await checkPermission(route, asked);
+    if (!bypasses || takesBypass) return project;
+    throw invalidInput([{ message: `${BYPASS_HEADER} is not supported here: no approval can concern it`, path: '' }]);
+  }
+
+  /** A request that may be refused for want of a place does not wait for the reply to another one. */
+  function mayShare({ request }: Exchange): boolean {
+    return work === undefined || work === 'read' || isShort({ query: queryOf(request), body: undefined });
+  }
+
+  function isShort(sent: { readonly query: QueryValues; readonly body: unknown }): boolean {
+    return work === undefined || long?.isShort?.(sent) === true;
+  }
 
   /**
-   * Reads the body before the gate, so that a client that sends it slowly occupies no place. A long one is parsed and
-   * handled with a place.
+   * Returns the cached reply, which simultaneous requests share; undefined if the request has to make its own. Reads the data
+   * version first: a change in between must not be cached under the newer version.
    */
-  async function read({ request, visit, stay }: Exchange): Promise<unknown> {
-    const { body: sent, isLight, isUrgent } = route;
-    let isLong = false;
-    const body =
-      sent &&
-      (await readBody(request, {
-        most: sent.most,
-        meter: stay,
-        beforeParsing(length) {
-          isLong = length > SHORT_BODY;
-          return isLong && !(isUrgent && length <= LONGEST_URGENT) ? visit?.enter() : undefined;
-        },
-      }));
-    const content = { query: queryOf(request), body };
-    const passesBy = isUrgent?.(content) || (!isLong && (route.heavy === undefined || isLight?.(content)));
-    if (!passesBy) await visit?.enter();
-    return checkBody(body);
+  async function answerSame(permitted: Permitted, flags: Flags): Promise<FlagsReply | undefined> {
+    const version = sameForAll === 'process' ? '' : await readDataVersion(flags, sameForAll);
+    if (version === undefined) return undefined;
+    return parts.replies(`${cacheKeyOf(permitted)} ${version}`, async () => {
+      // A long list needs a long storage read, so simultaneous requests read in different event-loop passes.
+      await nextTurn();
+      return answer(permitted, true);
+    });
+  }
+
+  /** Other spellings of a path, and unknown parameters, share a reply: each cached one takes memory. */
+  function cacheKeyOf({ request, params }: Exchange): string {
+    // The `Link` header of a page uses `originalUrl`, and hosts may rewrite the URL.
+    if (route.paged) return `${urlOf(request)} ${request.originalUrl}`;
+    return `${route.path} ${JSON.stringify([params, queryOf(request)])}`;
+  }
+
+  /** @param isShared several clients wait for the reply: it does not end with the first one, and is made whole */
+  async function answer(permitted: Permitted, isShared = false): Promise<FlagsReply> {
+    if (!needsPassage) return make(permitted);
+    const passage = parts.admission(isShared ? NOBODY : permitted.request, actorOf(permitted.principal));
+    try {
+      const reply = await make({ ...permitted, passage });
+      return passage.leaveAfter(isShared ? reply : inSlices(reply));
+    } catch (error) {
+      passage.leave();
+      throw error;
+    }
+  }
+
+  async function make(permitted: Permitted): Promise<FlagsReply> {
+    const { request, passage } = permitted;
+    const { documents } = parts;
+    const result = await handle(permitted);
+    passage?.commit();
+    // Writing and hashing a large document takes as long as changing it.
+    if (passage?.isInside()) await pause();
+    const shown = engine && route.changes === 'flag' ? await showFlag(permitted, result, engine.flags) : result;
+    return toReply(shown, { request, route, passage, documents });
   }
 
   /** Reads the request, and calls the handler. */
-  async function handle(exchange: Exchange): Promise<RouteResult> {
-    const { request, params, principal, project = null } = exchange;
+  async function handle(permitted: Permitted): Promise<RouteResult> {
+    const { request, params, principal, project } = permitted;
     const query = queryOf(request);
-    const body = await readOrCheck(route, principal, () => read(exchange));
+    const body = await readOrCheck(route, principal, () => readBody(permitted, query));
     const sdkRequest: SdkRequest = {
-      services,
-      source,
+      services: parts.services,
+      source: parts.source,
       principal,
       sent: request,
       params,
@@ -150,39 +184,47 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
       body,
       isStillAdmitted: async () =>
         request.isListening?.() !== false &&
-        isServing(source) &&
+        isServing(parts.source) &&
         permission !== undefined &&
         principal.isStillAllowed(permission, project),
     };
-    const handled = served.engine
-      ? await handleChange(await engineRequest(exchange, sdkRequest, served.engine))
-      : await served.route.handle(sdkRequest);
-    return handled ?? {};
-  }
-
-  async function handleChange(request: RouteRequest): Promise<RouteResult | undefined> {
+    if (!served.engine) return (await served.route.handle(sdkRequest)) ?? {};
     try {
-      return (await (route as Route).handle(request)) ?? undefined;
+      return (await served.route.handle(engineRequest(permitted, sdkRequest, served.engine))) ?? {};
     } catch (error) {
-      throw await hideUnreadable(error, request.principal);
+      throw await hideUnreadable(error, principal);
     }
   }
 
+  /** Reads the body before it waits for a place to work. A long body is parsed and handled with a place. */
+  async function readBody({ request, passage }: Permitted, query: QueryValues): Promise<unknown> {
+    let isLong = false;
+    const beforeParsing = (length: number) => {
+      isLong = length > SHORT_BODY;
+      return isLong && !(long?.isUrgent && length <= LONGEST_URGENT) ? passage?.enter(workOnBody) : undefined;
+    };
+    const { most } = route.body ?? {};
+    const body = route.body && (await parts.readBody(request, { most, meter: passage?.meter, beforeParsing }));
+    const sent = { query, body };
+    if (!long?.isUrgent?.(sent) && (isLong || !isShort(sent))) await passage?.enter(workOnBody);
+    return checkBody(body);
+  }
+
   /** Adds what only handlers of an engine need. A bypass asks for its own permission before each commit. */
-  async function engineRequest(
-    { request, params, principal, project = null }: Exchange,
+  function engineRequest(
+    { request, params, principal, project }: Permitted,
     sdkRequest: SdkRequest,
-    { flags, services: all, describeUsers }: EngineParts,
-  ): Promise<RouteRequest> {
+    { flags, services, describeUsers }: EngineParts,
+  ): RouteRequest {
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
-    const reason = takesReason ? textIn(request, REASON_HEADER) : undefined;
+    const reason = isLogged ? textIn(request, REASON_HEADER) : undefined;
     const bypassApproval = textIn(request, BYPASS_HEADER);
     const authorize = bypassApproval === undefined ? undefined : createBypassCheck(principal);
-    const id = takesReason ? idOf(request, route) : undefined;
+    const id = isLogged ? idOf(request, route) : undefined;
     return {
       ...sdkRequest,
-      services: all,
+      services,
       flags: flags.as(principal.actor, authorize && { authorize }),
       project,
       // Usage and events may be of a flag that no longer exists, so only handlers that read it need one.
@@ -198,118 +240,9 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
       describeUsers: describeUsers?.(request),
     };
   }
-
-  async function answer(exchange: Exchange) {
-    const { request, params, dataVersion, visit } = exchange;
-    const result = await handle(exchange);
-    if (result.generate) return answerGenerated(request, { ...result, generate: result.generate });
-    if (route.heavy !== 'read') visit?.commit();
-    // Writing and hashing a large document takes as long as changing it.
-    if (visit?.isInside()) await pause();
-    if (engine === undefined || route.changes !== 'flag')
-      return replyTo(request, route, { result, dataVersion, etag: exchange.etag });
-    const { changed, flag = changed?.name ?? params.featureName, revision = changed?.revision } = result;
-    const { etag, ...seen } =
-      flag === undefined || revision === undefined ? {} : await readSeen(engine.flags, flag, revision);
-    const shown = changed ? flagToWire({ ...changed, ...seen }) : result.body;
-    return replyTo(request, route, { result: { body: shown, etag }, dataVersion });
-  }
-
-  /** Keeps the reply to a request whose handler names its key. */
-  function answerGenerated(request: FlagsRequest, generated: Generated): Promise<FlagsReply> {
-    const make = (known?: string) => replyTwice(request, route, { ...generated, gate, known });
-    if (generated.keptAs === undefined) return make();
-    return fetchReply(request, `${route.action} ${generated.keptAs}`, make);
-  }
-
-  /** Simultaneous requests share a reply. If it is too long for that, each one generates its own. */
-  async function fetchReply(
-    request: FlagsRequest,
-    key: string,
-    make: (etag?: string) => Promise<FlagsReply>,
-  ): Promise<FlagsReply> {
-    const reply = await parts.replies(key, () => make());
-    const { etag } = reply.headers;
-    const isLong = reply.body === undefined && !reply.stream;
-    return isLong && !matchesClientTag(request, etag) ? make(etag) : reply;
-  }
-
-  /**
-   * Reads the data version before the reply: a change in between must not be cached under the newer version. A long list
-   * needs a long storage read, so simultaneous requests read in different event-loop passes.
-   */
-  const answerVersioned = async (exchange: Exchange, { flags }: EngineParts): Promise<FlagsReply> => {
-    const { request, visit } = exchange;
-    const dataVersion = await readDataVersion(flags, route.caching?.by);
-    const make = async (more: Pick<Exchange, 'visit' | 'etag'> = {}) => {
-      await nextTurn();
-      return answer({ ...exchange, ...more, dataVersion });
-    };
-    if (!route.caching?.keeps || dataVersion === undefined || visit) return make();
-    const makeWaiting = (etag?: string) => {
-      if (!route.waits) return make({ etag });
-      return etag === undefined ? makeShared() : makeOwn(etag);
-    };
-    /** A shared reply has no owner, and does not end when its first client disconnects. */
-    async function makeShared(): Promise<FlagsReply> {
-      const place = gate({ load: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
-      const reply = await inPlace(place, () => make({ visit: place }));
-      if (!reply.stream) return reply;
-      // Each client gets its own, and reads it in a place that counts for its user.
-      await reply.discard?.();
-      return { status: reply.status, headers: reply.headers };
-    }
-    function makeOwn(etag: string): Promise<FlagsReply> {
-      const place = gate({ load: 'read', actor: actorOf(exchange.principal), isPatient: true, request });
-      return inPlace(place, () => make({ etag, visit: place }));
-    }
-    return fetchReply(request, `${cacheKeyOf(exchange)} ${dataVersion}`, makeWaiting);
-  };
-
-  /** Other spellings of a path, and unknown parameters, share a reply: each cached one takes memory. */
-  function cacheKeyOf({ request, params }: Exchange): string {
-    // The `Link` header of a page uses `originalUrl`, and hosts may rewrite the URL.
-    if (route.paged) return `${urlOf(request)} ${request.originalUrl}`;
-    return `${route.path} ${JSON.stringify([params, queryOf(request)])}`;
-  }
-
-  const answerLight: Endpoint = engine && route.caching ? (exchange) => answerVersioned(exchange, engine) : answer;
-
-  /** A request with a place is neither cached nor shared, because it ends when its own client disconnects. */
-  const answerWithGate: Endpoint = (exchange) => {
-    const { request, principal } = exchange;
-    const { isLight, body, waits = false } = route;
-    const isShared = waits && route.caching?.keeps;
-    if (!body && (isShared || route.heavy === undefined || isLight?.({ query: queryOf(request), body }))) {
-      return answerLight(exchange);
-    }
-    const load = route.heavy ?? (route.access === 'admin' ? 'change' : 'report');
-    const isReport = load === 'report';
-    const actor = isReport ? undefined : actorOf(principal);
-    const visit = gate({ load, actor, isPatient: waits || isReport, request });
-    const stay = parts.bodies(request);
-    const make = async () => inSlices(await answerLight({ ...exchange, visit, stay }));
-    return inPlace(visit, make).finally(stay.leave);
-  };
-
-  /** Resolves to the project of the permission check. Routes for SDKs are about the instance. */
-  async function checked({ request, params, principal }: Exchange): Promise<string | null> {
-    if (!engine) return permission === undefined ? null : principal.check(permission, null).then(() => null);
-    const repeated = route.projectOf && isRepeatable ? keyIn(request) : undefined;
-    const bypasses = Boolean(headerOf(request, BYPASS_HEADER.toLowerCase()));
-    const isRefused = bypasses && !takesBypass;
-    const asked = { flags: engine.flags, params, principal, repeated, bypasses: bypasses && !isRefused };
-    const project = await checkPermission(route, asked);
-    if (isRefused)
-      throw invalidInput([{ message: `${BYPASS_HEADER} is not supported here: no approval can concern it`, path: '' }]);
-    return project;
-  }
-
-  return async ({ request, params, principal }) => {
-    const project = await checked({ request, params, principal });
-    return toConditionalReply(request, route, await answerWithGate({ request, params, principal, project }));
-  };
 }
+
+const NOBODY = { signal: undefined };
 
 /** Whether a follower may still serve. Its streams end when it may not. */
 function isServing({ following }: FlagsSource): boolean {
@@ -321,14 +254,17 @@ function isServing({ following }: FlagsSource): boolean {
   }
 }
 
-/** Frees the place when the reply is written, or when there is none. */
-async function inPlace(visit: Visit, make: () => Promise<FlagsReply>): Promise<FlagsReply> {
-  try {
-    return leaveAfter(await make(), visit);
-  } catch (error) {
-    visit.leave();
-    throw error;
-  }
+/**
+ * Adds to the reply of a change what the flag shows beside its document. The tag equals that of a GET at this revision.
+ * Adds nothing on an error: the change is committed.
+ */
+async function showFlag({ params }: Exchange, result: RouteResult, flags: Flags): Promise<RouteResult> {
+  const { changed, flag = changed?.name ?? params.featureName, revision = changed?.revision } = result;
+  if (flag === undefined || revision === undefined) return { body: result.body };
+  const seen = await readBesideFlag(flags, flag).catch(() => undefined);
+  const { environments } = flags.settings;
+  const body = changed ? flagToWire({ ...changed, ...(seen && { lastSeenAt: seen.lastSeenAt }) }) : result.body;
+  return seen ? { body, etag: flagTag({ revision, ...seen, environments }) } : { body };
 }
 
 /**
@@ -346,7 +282,7 @@ function refOf(params: Exchange['params'], checked: string | null): unknown {
 /** In characters. A longer body is not parsed without a place, even if its request could be urgent. */
 const LONGEST_URGENT = 256 * 1024;
 
-/** Names the actor at the gate. A user and a token may have the same name. */
+/** Names the actor of a place. A user and a token may have the same name. */
 function actorOf({ name, token }: Principal): string {
   return token ? `token ${token.id}` : `user ${name}`;
 }
@@ -361,124 +297,3 @@ function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (va
     return undefined;
   };
 }
-
-interface Outcome {
-  readonly result: RouteResult;
-  readonly dataVersion: string | undefined;
-  /** The tag of a reply that is known to be long. */
-  readonly etag?: string | undefined;
-}
-
-async function replyTo(
-  request: FlagsRequest,
-  route: Route,
-  { result, dataVersion, etag: known }: Outcome,
-): Promise<FlagsReply> {
-  const { body: content, stream, revision, next } = result;
-  if (stream) return { status: 200, headers: STREAM_HEADERS, stream };
-  const { status, isSecret, vary } = route;
-  const headers: Record<string, string> = {
-    ...(isSecret && { 'cache-control': 'no-store' }),
-    ...(vary && { vary }),
-    ...(next && { link: linkToNext(request.originalUrl, next) }),
-    ...(result.etag && { etag: result.etag }),
-  };
-  if (content === undefined) return { status, headers };
-  const isTagged = route.method === 'GET' || route.conditional || revision !== undefined;
-  const longest = route.caching?.keeps ? CACHED_LENGTH : BUFFERED_LENGTH;
-  const json = jsonOf(content);
-  const body = typeof json === 'string' ? json : await collectPieces(json, known ? -1 : longest);
-  if (isTagged && result.etag === undefined) {
-    const etag = known ?? tagOf(body);
-    if (etag) headers.etag = etag;
-  }
-  return textReply({ status, headers, body });
-
-  /** The tag of a long reply covers its beginning, because callers may see different content. */
-  function tagOf(body: string | StartedText): string | undefined {
-    if (typeof body === 'string') return entityTag(next ? `${body}${JSON.stringify(next)}` : body, revision);
-    const source = [PROCESS_ID, dataVersion, urlOf(request), request.originalUrl, ...body.first];
-    return dataVersion && entityTag(source.join('\n'), revision);
-  }
-}
-
-/** Makes data versions unique per process. They restart with the process, maybe on a restored storage. */
-const PROCESS_ID = randomUUID();
-
-/** A result whose body is generated. */
-type Generated = RouteResult & { readonly generate: NonNullable<RouteResult['generate']> };
-
-interface Regenerated extends Generated, Pick<EndpointParts, 'gate'> {
-  /** The tag of a reply that is known to be long. */
-  readonly known: string | undefined;
-}
-
-/**
- * Hashes a long reply in a first pass that keeps nothing, and generates it again while it is written. The first pass of
- * a long reply needs a place, so that short replies share the processor with two of them only. A client that does not
- * read cannot keep it. A reply that the cache keeps needs none, because it is made once per version, for all clients.
- */
-async function replyTwice(
-  request: FlagsRequest,
-  { status, method, conditional, vary }: Route,
-  { generate, contents, keptAs, gate, known }: Regenerated,
-): Promise<FlagsReply> {
-  const visit = gate({ load: 'evaluation', actor: undefined, isPatient: true, request });
-  const hashFirst = () =>
-    tagOfGenerated({
-      pieces: piecesOf(generate('first')),
-      longest: keptAs === undefined ? REGENERATED_LENGTH : BUFFERED_LENGTH,
-      beforeRest: keptAs === undefined ? visit.enter : async () => undefined,
-      contents: contents && (() => piecesOf(contents())),
-    });
-  try {
-    const { text, etag } = known ? { etag: known } : await hashFirst();
-    const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again')), GENERATED_SLICE_LENGTH) };
-    const isTagged = method === 'GET' || conditional === true;
-    return textReply({ status, headers: { ...(isTagged && { etag }), ...(vary && { vary }) }, body });
-  } finally {
-    visit.leave();
-  }
-}
-
-/**
- * Reads what a changed flag shows beside its document, for the reply. The tag equals that of a GET at this revision.
- * Returns nothing on an error: the change is committed.
- */
-async function readSeen(
-  flags: Flags,
-  flag: string,
-  revision: number,
-): Promise<{ readonly etag?: string; readonly lastSeenAt?: string | null }> {
-  try {
-    const { lastSeenAt, children } = await readBesideFlag(flags, flag);
-    const { environments } = flags.settings;
-    return { etag: flagTag({ revision, lastSeenAt, children, environments }), lastSeenAt };
-  } catch {
-    return {};
-  }
-}
-
-/** Returns 304 without a body when `If-None-Match` names the tag of the reply. */
-function toConditionalReply(
-  request: FlagsRequest,
-  { method, conditional }: Route,
-  reply: FlagsReply,
-): Awaitable<FlagsReply> {
-  const { etag, link, vary } = reply.headers;
-  if (reply.status !== 200 || !(method === 'GET' || conditional) || !matchesClientTag(request, etag)) return reply;
-  const headers = { ...(etag && { etag }), ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) };
-  const notModified = { status: 304, headers };
-  return reply.discard ? reply.discard().then(() => notModified) : notModified;
-}
-
-function matchesClientTag({ headers }: FlagsRequest, etag: string | undefined): boolean {
-  return etag !== undefined && namesTag(headers['if-none-match'], etag);
-}
-
-/** The headers of an event stream ask proxies not to buffer events. */
-const STREAM_HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'private, no-cache, no-transform',
-  'x-accel-buffering': 'no',
-};

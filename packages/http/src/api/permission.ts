@@ -11,7 +11,7 @@ import { permissionOf } from '../actions.js';
 import type { Principal } from '../auth/permissions.js';
 import { firstPermittedProject } from '../auth/permissions.js';
 import { ERROR_KINDS, HttpError } from '../messages/errors.js';
-import type { Route } from './route.js';
+import type { FindProject, Route } from './route.js';
 
 type Params = Readonly<Record<string, string>>;
 
@@ -35,16 +35,16 @@ export async function checkPermission(
 ): Promise<string | null> {
   const permission = permissionOf(route.action);
   if (permission === undefined) return null;
-  if (route.permissionBy === 'anyProject') return firstPermittedProject(permission, principal, flags);
-  const project = params.projectId ?? (route.projectOf ? await locate(route.projectOf) : null);
-  if (route.permissionBy === undefined) {
-    await principal.check(permission, project);
-    if (bypasses) await principal.check('bypassApproval', project);
-  }
+  const { permissionIn } = route;
+  if (permissionIn === 'anyProject') return firstPermittedProject(permission, principal, flags);
+  if (permissionIn === 'handler') return params.projectId ?? null;
+  const project = params.projectId ?? (permissionIn ? await locate(permissionIn) : null);
+  await principal.check(permission, project);
+  if (bypasses) await principal.check('bypassApproval', project);
   return project;
 
   /** A repeated request is about the project of the first one: it may have deleted the flag or segment. */
-  async function locate(find: NonNullable<Route['projectOf']>): Promise<string | null> {
+  async function locate(find: FindProject): Promise<string | null> {
     const first = repeated === undefined ? undefined : await projectOfSet(flags, repeated);
     return first === undefined ? projectOf(find, flags, params) : first;
   }
@@ -62,7 +62,7 @@ async function projectOfSet(flags: Flags, changeSet: string): Promise<string | n
 }
 
 /** Resolves to the project of a flag or segment whose path omits it; null for the instance, or if it does not exist. */
-async function projectOf(find: NonNullable<Route['projectOf']>, flags: Flags, params: Params): Promise<string | null> {
+async function projectOf(find: FindProject, flags: Flags, params: Params): Promise<string | null> {
   try {
     return (await find(flags, params)) ?? null;
   } catch (error) {
@@ -81,7 +81,7 @@ export async function readOrCheck(route: Route, principal: Principal, read: () =
   } catch (error) {
     const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
     const permission = permissionOf(route.action);
-    if (isAboutBody && permission && route.permissionBy === 'handler') await principal.check(permission, null);
+    if (isAboutBody && permission && route.permissionIn === 'handler') await principal.check(permission, null);
     throw error;
   }
 }

@@ -125,9 +125,14 @@ export function segmentIdIn(text: string): number {
 }
 
 /** Whether the query asks for a page. A whole list may be long. */
-export function isPaged({ query: { limit, after } }: { readonly query: QueryValues }): boolean {
+function isPaged({ query: { limit, after } }: { readonly query: QueryValues }): boolean {
   return limit !== undefined || after !== undefined;
 }
+
+/** Whole lists wait for a place. */
+export const WHOLE_LIST = { kind: 'read', isShort: isPaged } as const;
+/** Long replies wait for a place. */
+export const LONG_READ = { kind: 'read' } as const;
 
 /** The list of a route, for {@link listReply}. */
 interface List<Item, Page extends ListPage<Item>> {

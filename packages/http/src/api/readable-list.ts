@@ -5,7 +5,7 @@ import { createProjectFilter, type ProjectFilter } from '../auth/permissions.js'
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
 import { example, objectComponent, version } from '../wire/schema.js';
-import { inputParameters, parameter } from './query.js';
+import { inputParameters, LONG_READ, parameter } from './query.js';
 import { type Route, route } from './route.js';
 
 export const PAGE = inputParameters('pageQuery', {
@@ -39,7 +39,7 @@ interface ReadableList<Item, Query> {
 export function readableListRoute<Item, Query>(of: ReadableList<Item, Query>): Route {
   const { path, action, summary, member, noun } = of;
   return route('GET', path, action, {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary,
     query: [
       parameter('state', `Only ${noun} in this state.`, example(of.states[0], { type: 'string', enum: of.states })),
@@ -48,9 +48,7 @@ export function readableListRoute<Item, Query>(of: ReadableList<Item, Query>): R
       ...PAGE,
     ],
     paged: 'always',
-    heavy: 'read',
-    waits: true,
-    caching: { by: 'flags' },
+    long: LONG_READ,
     reply: objectComponent(
       of.component,
       { version, [member]: { type: 'array', items: of.item } },

@@ -34,7 +34,8 @@ import type { FlagsRequest } from '../messages/request.js';
 import type { FlagsSource } from '../source.js';
 import type { SchemaSource } from '../wire/schema.js';
 
-import type { Load } from './gate.js';
+import type { WorkKind } from './admission.js';
+import type { SharedDocument } from './documents.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -65,10 +66,8 @@ export interface Route {
   readonly status: 200 | 201 | 202;
   /** The schema of the reply's body. Absent: the reply has no body. */
   readonly reply?: JsonSchema;
-  /** Default: JSON. Event streams have no `ETag`, because they do not end. */
-  readonly media?: 'text/event-stream';
-  /** The reply contains a secret, and forbids all caching, even if the host sets another header. */
-  readonly isSecret?: true;
+  /** How the replies differ from JSON that may be cached. */
+  readonly form?: ReplyForm;
   /** Error codes beyond those that follow from the other members of the row; see `possibleErrors`. */
   readonly errors?: readonly ErrorCode[];
   /** Error codes that would follow from the other members, but cannot occur. */
@@ -80,35 +79,23 @@ export interface Route {
    * endpoint ignores the header.
    */
   readonly ifMatch?: Revised;
-  /** `messages`: a 400 has the body `[{ "msg" }]`. `ofrep`: that protocol defines the 400 and 404 bodies. */
-  readonly errorForm?: ErrorForm;
-  /** Sends an `ETag` and supports `If-None-Match`, as every GET does. */
-  readonly conditional?: true;
-  /** The reply may be long. The `ETag` of a long reply covers this data version and the beginning of its content. */
-  readonly caching?: Caching;
-  /** The request needs much memory or time by nature: it passes the gate, as a read or as a change. */
-  readonly heavy?: Load;
-  /** Returns whether this request passes by the gate, because it is small. Asked only if the body is short. */
-  isLight?(sent: SentContent): boolean;
-  /** Returns whether this request never waits, whatever its size. */
-  isUrgent?(sent: SentContent): boolean;
-  /** A heavy list: it holds nothing while it waits for its place, so it waits however many others do. */
-  readonly waits?: true;
-  /** The request header that selects the form of the reply. */
-  readonly vary?: typeof CLIENT_SPEC_HEADER;
+  /**
+   * The reply is the same for all callers with the permission, while the version of these data is the same, so it is
+   * cached. `process`: it never changes.
+   */
+  readonly sameForAll?: DataVersionScope | 'process';
+  /** The request may need much memory or time by nature: it waits for a place. */
+  readonly long?: Long;
   readonly deprecated?: true;
   /**
-   * Returns the project of the permission check when the path does not name it; null for the instance. A refusal counts
-   * as null. The operation repeats the refusal after the permission check.
-   */
-  projectOf?(flags: Flags, params: Readonly<Record<string, string>>): Promise<string | null>;
-  /**
-   * How the permission check finds its project if neither the path nor `projectOf` names it.
+   * How the permission check finds its project if the path does not name it. Default: it is about the instance.
    *
+   * - a function: returns the project; null for the instance. A refusal counts as null. The operation repeats the refusal
+   *   after the permission check.
    * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
    * - `handler`: the body names one or several, so the handler checks them.
    */
-  readonly permissionBy?: 'anyProject' | 'handler';
+  readonly permissionIn?: 'anyProject' | 'handler' | FindProject;
   /** Resolves to undefined for a reply without a body. A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Handled;
 }
@@ -119,11 +106,30 @@ export interface SdkRoute extends Route {
   handle(request: SdkRequest): Handled;
 }
 
-/** How the data version of the storage serves a reply. */
-interface Caching {
-  readonly by: DataVersionScope;
-  /** Keeps the reply per address until the data version changes. The reply must not depend on the caller. */
-  readonly keeps?: true;
+/** Returns the project that a request is about. */
+export type FindProject = (flags: Flags, params: Readonly<Record<string, string>>) => Promise<string | null>;
+
+interface ReplyForm {
+  /** Event streams have no `ETag`, because they do not end. */
+  readonly media?: 'text/event-stream';
+  /** The reply contains a secret, and forbids all caching, even if the host sets another header. */
+  readonly isSecret?: true;
+  /** Sends an `ETag` and supports `If-None-Match`, as every GET does. */
+  readonly isConditional?: true;
+  /** The request header that selects the form of the reply. */
+  readonly vary?: typeof CLIENT_SPEC_HEADER;
+  /** `messages`: a 400 has the body `[{ "msg" }]`. `ofrep`: that protocol defines the 400 and 404 bodies. */
+  readonly errors?: ErrorForm;
+}
+
+/** When a request waits for a place, and for which one. */
+interface Long {
+  /** An `evaluation` waits only if its reply is long. */
+  readonly kind: Exclude<WorkKind, 'body' | 'document' | 'report'>;
+  /** Returns whether this request needs no place, because it is small. Asked only if the body is short. */
+  isShort?(sent: SentContent): boolean;
+  /** Returns whether this request never waits, whatever its size. */
+  isUrgent?(sent: SentContent): boolean;
 }
 
 /** The codes of changes of definitions. Other bodies cannot exceed these limits. */
@@ -212,20 +218,10 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
 
 /** The result of a handler. The route defines the status. */
 export interface RouteResult {
-  /** A value to send as JSON. Long lists are {@link jsonArray}s, so that they are sent in slices. */
+  /** A value to send as JSON. Long lists are {@link jsonArray}s, so that they are sent in pieces. */
   readonly body?: unknown;
-  /**
-   * Makes the body, in place of `body`. Called once for the tag, and again while a reply that is too long to buffer is
-   * written. So nobody holds long results, however many clients read slowly.
-   */
-  readonly generate?: (pass: 'first' | 'again') => unknown;
-  /** The data of a generated body, if the body repeats it. The tag of a long reply hashes it in place of the body. */
-  readonly contents?: () => unknown;
-  /**
-   * The key under which the response cache keeps a generated body: unique among the replies of the route, with the
-   * version of the data. The reply must not depend on the caller.
-   */
-  readonly keptAs?: string;
+  /** A document that many clients share, in place of `body`. */
+  readonly document?: SharedDocument;
   /** The flag that a change has returned, in place of `body` and `revision`. */
   readonly changed?: Flag;
   /** The tag, if the handler knows it. */
@@ -313,17 +309,7 @@ type SdkPath =
 
 type SdkRow<Path extends string> = Pick<
   Row<Path>,
-  | 'summary'
-  | 'query'
-  | 'status'
-  | 'body'
-  | 'reply'
-  | 'media'
-  | 'errors'
-  | 'errorForm'
-  | 'conditional'
-  | 'vary'
-  | 'isSecret'
+  'summary' | 'query' | 'status' | 'body' | 'reply' | 'form' | 'errors' | 'long'
 > & { handle(request: SdkRequest<ParameterOf<Path>>): Handled };
 
 /** Returns the route of a row for SDKs. */

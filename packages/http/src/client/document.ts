@@ -13,7 +13,7 @@ import {
 } from '@flags/core/integration';
 import type { Scope } from '../auth/permissions.js';
 import { invalidInput } from '../messages/errors.js';
-import { jsonArray } from '../messages/json.js';
+import { jsonArray, type Pieces, piecesOf } from '../messages/json.js';
 import type { FlagsSource } from '../source.js';
 
 /** The request of a client: the flags of one environment, optionally limited to projects, a name prefix and labels. */
@@ -226,10 +226,8 @@ export interface ClientRequest {
 /** A reply that is the same for all clients with this request, until the configuration changes. */
 interface ClientReply {
   /** The request and the version of the configuration. */
-  readonly keptAs: string;
-  readonly generate: () => unknown;
-  /** The data of the reply, without the repetitions of inlined segments. */
-  readonly contents: () => unknown;
+  readonly key: string;
+  readonly generate: () => Pieces;
 }
 
 /**
@@ -240,10 +238,10 @@ interface ClientReply {
 export function clientFeatures(source: FlagsSource, { asked, segments: form }: ClientRequest): ClientReply {
   const configuration = source.configuration(asked);
   const selection = selectionOf(configuration, asked);
+  const inlined = form === 'inlined' ? () => byId(configuration) : () => undefined;
   return {
-    keptAs: `${form} ${keyOf(asked)} ${configuration.version}`,
-    generate: () => featuresToWire(selection, asked, form === 'inlined' ? byId(configuration) : undefined),
-    contents: () => featuresToWire(selection, asked),
+    key: `flags ${form} ${keyOf(asked)} ${configuration.version}`,
+    generate: () => piecesOf(featuresToWire(selection, asked, inlined())),
   };
 }
 
@@ -261,9 +259,8 @@ export function clientFeature(
   const flag = findFlag(configuration, name);
   if (!flag || !isSelected(flag, asked)) return undefined;
   return {
-    keptAs: `${form} ${asked.environment} ${name} ${configuration.version}`,
-    generate: () => flagToWire(flag, form === 'inlined' ? byId(configuration) : undefined),
-    contents: () => featuresToWire({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) }, asked),
+    key: `flag ${form} ${asked.environment} ${name} ${configuration.version}`,
+    generate: () => piecesOf(flagToWire(flag, form === 'inlined' ? byId(configuration) : undefined)),
   };
 }
 

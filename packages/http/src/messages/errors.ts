@@ -26,6 +26,13 @@ export class HttpError extends Error {
   }
 }
 
+/** The refusal of a request for which there is neither a place nor room in the queue. */
+export function overloaded(
+  message = 'Other long requests are running, and the queue is full. Nothing has changed. Try again later.',
+): HttpError {
+  return new HttpError('overloaded', message);
+}
+
 /** The HTTP form of an error: its status, and the `name` that API clients know. */
 interface ErrorKind {
   readonly status: number;
@@ -183,7 +190,7 @@ export type ErrorForm = 'messages' | 'ofrep';
 
 interface FailedRoute {
   readonly path: string;
-  readonly errorForm?: ErrorForm;
+  readonly form?: { readonly errors?: ErrorForm };
 }
 
 /** The route of the failed request, if one matched, and its path parameters. */
@@ -201,10 +208,10 @@ export function errorReply(error: unknown, { route, params }: ErrorPlace): Flags
   // A newer core may have codes without a status in this table. The host handles these errors.
   if (!Object.hasOwn(ERROR_KINDS, error.code)) return undefined;
   const { status, name } = ERROR_KINDS[error.code];
-  if (status === 400 && route?.errorForm === 'messages') {
+  if (status === 400 && route?.form?.errors === 'messages') {
     return jsonReply(status, memberMessages(error, params.projectId ?? ''));
   }
-  if ((status === 400 || status === 404) && route?.errorForm === 'ofrep') {
+  if ((status === 400 || status === 404) && route?.form?.errors === 'ofrep') {
     return jsonReply(status, ofrepFailure(error, keyOf(route, params)));
   }
   const { code, message } = error;
@@ -221,6 +228,6 @@ function detailsOf(error: FlagsError | HttpError): readonly ErrorDetail[] {
 }
 
 function headersOf(error: FlagsError | HttpError): Readonly<Record<string, string>> {
-  if (error instanceof HttpError) return error.headers;
-  return ERROR_KINDS[error.code].status === 503 ? { 'retry-after': '1' } : {};
+  const own = error instanceof HttpError ? error.headers : {};
+  return ERROR_KINDS[error.code].status === 503 ? { ...own, 'retry-after': '1' } : own;
 }

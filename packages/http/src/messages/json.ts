@@ -75,36 +75,48 @@ async function* join<Item>(
   yield piece + close;
 }
 
-/** The maximum length of a slice, in characters. */
-const SLICE_LENGTH = 64 * 1024;
-/** The same of text that is generated for each client: any number of clients may have one in memory. */
-export const GENERATED_SLICE_LENGTH = 16 * 1024;
+/** The maximum length of a slice, in characters. A shorter slice is the last one. */
+export const SLICE_LENGTH = 64 * 1024;
 
 /** A long text with its first slices generated. Call `rest.return()` if you do not write it. */
 export interface StartedText {
   readonly first: readonly string[];
-  readonly rest: Pieces;
+  readonly rest: AsyncGenerator<string | Uint8Array, void>;
 }
 
-/** Returns the whole text up to a length, else a started text. */
-export async function collectPieces(pieces: AsyncIterable<string>, longest: number): Promise<string | StartedText> {
+/**
+ * Returns the whole text up to a length, else a started text.
+ *
+ * @param beforeRest awaited after the first slice, if it is not the last
+ */
+export async function collectPieces(
+  pieces: AsyncIterable<string>,
+  longest: number,
+  beforeRest?: () => Promise<void>,
+): Promise<string | StartedText> {
   const first: string[] = [];
   const rest = slicesOf(pieces);
-  for (let length = 0; length <= longest; ) {
-    const slice = await rest.next();
-    if (slice.done) return first.join('');
-    first.push(slice.value);
-    length += slice.value.length;
+  try {
+    for (let length = 0; length <= longest; ) {
+      const slice = await rest.next();
+      if (slice.done) return first.join('');
+      if (length === 0 && slice.value.length === SLICE_LENGTH) await beforeRest?.();
+      first.push(slice.value);
+      length += slice.value.length;
+    }
+  } catch (error) {
+    await rest.return();
+    throw error;
   }
   return { first, rest };
 }
 
 /** Joins short pieces and splits long ones. */
-export async function* slicesOf(pieces: AsyncIterable<string> | Iterable<string>, longest = SLICE_LENGTH): Pieces {
+export async function* slicesOf(pieces: AsyncIterable<string> | Iterable<string>): Pieces {
   let text = '';
   for await (const piece of paced(pieces)) {
     text += piece;
-    for (; text.length > longest; text = text.slice(longest)) yield text.slice(0, longest);
+    for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
   }
   if (text !== '') yield text;
 }

@@ -25,9 +25,9 @@ export function textReply({
   status,
   headers,
   body,
-}: Pick<FlagsReply, 'status' | 'headers'> & { readonly body: string | StartedText }): FlagsReply {
+}: Pick<FlagsReply, 'status' | 'headers'> & { readonly body: string | Uint8Array | StartedText }): FlagsReply {
   const head = { status, headers: { ...headers, ...JSON_TYPE } };
-  if (typeof body === 'string') return { ...head, body };
+  if (typeof body === 'string' || body instanceof Uint8Array) return { ...head, body };
   return {
     ...head,
     stream: (sink) => writeSlices(sink, body),

@@ -1,5 +1,4 @@
-import { createHash, hash } from 'node:crypto';
-import { GENERATED_SLICE_LENGTH, type Pieces, slicesOf } from './json.js';
+import { hash } from 'node:crypto';
 
 /** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
 type TagCondition = '*' | readonly string[];
@@ -12,37 +11,8 @@ export function entityTag(content: string | Uint8Array, revision: number | undef
   return toTag(hash('sha256', content, 'hex'), revision);
 }
 
-/** What {@link tagOfGenerated} reads. */
-interface Generated {
-  readonly pieces: Pieces;
-  /** The maximum length of a body that is kept, in characters. */
-  readonly longest: number;
-  /** Awaited once, when the body is longer. */
-  readonly beforeRest: () => Promise<void>;
-  /** The data of the body, to hash in place of a longer body. Default: the body. */
-  readonly contents?: (() => Pieces) | undefined;
-}
-
-/** Returns the tag of a generated body, and the body itself up to a length. Keeps nothing of a longer one. */
-export async function tagOfGenerated({ pieces, longest, beforeRest, contents }: Generated) {
-  const digest = createHash('sha256');
-  let kept: string[] | undefined = [];
-  let length = 0;
-  for await (const slice of slicesOf(pieces, GENERATED_SLICE_LENGTH)) {
-    digest.update(slice);
-    length += slice.length;
-    if (length <= longest) kept?.push(slice);
-    else if (kept) {
-      kept = undefined;
-      await beforeRest();
-      if (contents) break;
-    }
-  }
-  if (kept === undefined && contents) for await (const slice of slicesOf(contents())) digest.update(slice);
-  return { etag: toTag(digest.digest('hex'), undefined), text: kept?.join('') };
-}
-
-function toTag(hexadecimal: string, revision: number | undefined): string {
+/** Returns the tag of a body with this hash. */
+export function toTag(hexadecimal: string, revision: number | undefined): string {
   const digest = hexadecimal.slice(0, 32);
   return revision === undefined ? `"${digest}"` : `"${revision}-${digest}"`;
 }

@@ -77,11 +77,11 @@ const CLIENT_SPEC =
   'Version of the client specification that the client implements. Below 4.2.0, or if absent, segments are inlined.';
 
 function headersOf(route: Route): readonly object[] {
-  const { method, ifMatch, media, conditional, vary } = route;
+  const { method, ifMatch, form: { media, isConditional, vary } = {} } = route;
   const { isLogged, takesBypass, isRepeatable } = headerRulesOf(route);
   if (media === 'text/event-stream')
     return [header('Last-Event-ID', 'The id of the last received event. The stream resumes after it.')];
-  if (method === 'GET' || conditional) {
+  if (method === 'GET' || isConditional) {
     const condition = header(
       'If-None-Match',
       'The ETag of an earlier response. Returns 304 if the representation is unchanged.',

@@ -68,7 +68,7 @@ export function mayNeedApproval({ action, changes, never = [] }: Route): boolean
 
 /** Returns the codes that follow from the other members of a row, so that the row does not list them. */
 function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
-  const { method, path, access, body, query, paged, changes, ifMatch, heavy, waits } = route;
+  const { method, path, access, body, query, paged, changes, ifMatch, long } = route;
   const isOpen = permissionOf(route.action) === undefined;
   const names = pathNamesOf(path);
   const isWrite = method !== 'GET';
@@ -86,7 +86,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(ifMatch ? (['revision_mismatch'] as const) : []),
     ...(isWrite ? (['too_much_contention', 'outcome_unknown'] as const) : []),
     ...(headerRulesOf(route).isRepeatable ? (['id_taken'] as const) : []),
-    ...(body || (heavy && !waits) ? (['overloaded'] as const) : []),
+    ...(body || long?.kind === 'plan' || long?.kind === 'change' ? (['overloaded'] as const) : []),
     'storage_busy',
     'storage_unavailable',
     'closed',
@@ -95,15 +95,14 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
 
 const ETAG = {
   description:
-    'Version of the representation, for `If-None-Match`. The ETag of a flag, project or segment also serves `If-Match`.',
-  required: true,
+    'Version of the representation, for `If-None-Match`. The ETag of a flag, project or segment also serves `If-Match`. Absent if the response exceeds 1 MiB, unless it is for SDKs.',
+  required: false,
   schema: { type: 'string', pattern: '^"[^"]+"$' },
 };
 
 /** Deleted flags, and change sets of several documents, have none. */
 const FLAG_ETAG = {
   ...ETAG,
-  required: false,
   description:
     'ETag of the changed flag, the same as of a GET, for `If-Match`. Absent unless exactly one flag has changed.',
 };
@@ -162,8 +161,8 @@ export function responsesOf(route: Route, { auth, schemas }: OperationContext): 
     status,
     errorResponse(route, status, codes),
   ]);
-  const { method, status, media, reply, conditional, changes } = route;
-  const hasTag = conditional || (method === 'GET' && media === undefined);
+  const { method, status, reply, changes, form: { media, isConditional } = {} } = route;
+  const hasTag = isConditional || (method === 'GET' && media === undefined);
   const isTagged = hasTag || changes === 'flag' || (changes && reply);
   const headers = {
     ...(isTagged && { ETag: changes === 'flag' ? FLAG_ETAG : ETAG, ...(route.paged && { Link: LINK }) }),
@@ -197,11 +196,11 @@ function errorResponse(route: Route, status: number, codes: readonly PossibleCod
   };
 }
 
-function errorContent({ errorForm }: Route, status: number, codes: readonly PossibleCode[]): Content {
-  if (status === 400 && errorForm === 'messages') {
+function errorContent({ form }: Route, status: number, codes: readonly PossibleCode[]): Content {
+  if (status === 400 && form?.errors === 'messages') {
     return { schema: memberErrorsSchema, example: [{ msg: reasonOf(status) }] };
   }
-  if ((status === 400 || status === 404) && errorForm === 'ofrep') {
+  if ((status === 400 || status === 404) && form?.errors === 'ofrep') {
     return { schema: ofrepFailureSchema, example: { errorCode: 'GENERAL', errorDetails: reasonOf(status) } };
   }
   return { schema: schemaOfCodes(codes), example: errorExample(status, codes) };

@@ -13,6 +13,7 @@ import type {
 } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
 import { projectsCreatedBy, projectsOfDocument } from '../api/permission.js';
+import { LONG_READ } from '../api/query.js';
 import { PAGE } from '../api/readable-list.js';
 import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
 import { createProjectFilter, type ProjectFilter } from '../auth/permissions.js';
@@ -97,14 +98,16 @@ export const UNDO_ERRORS: readonly ErrorCode[] = [
 
 export const changeRoutes: readonly Route[] = [
   route('POST', CHANGES, 'applyChanges', {
-    permissionBy: 'handler',
+    permissionIn: 'handler',
     summary: 'Apply changes in order, in one commit: all of them or none',
     body: { schema: BODIES.apply, checkedBy: 'core' },
     reply: changeSetSchema,
     errors: CHANGE_ERRORS,
-    heavy: 'change',
-    isLight: ({ body }) => hasAtMost(FEW_CHANGES, body),
-    isUrgent: ({ body }) => switchesOff(body),
+    long: {
+      kind: 'change',
+      isShort: ({ body }) => hasAtMost(FEW_CHANGES, body),
+      isUrgent: ({ body }) => switchesOff(body),
+    },
     changes: 'flag',
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'applyChanges' });
@@ -120,14 +123,13 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${CHANGES}/plan`, 'planChanges', {
-    permissionBy: 'handler',
+    permissionIn: 'handler',
     summary: 'Plan changes: return the documents before and after, and the events, without a commit',
     body: { schema: BODIES.plan, checkedBy: 'core' },
     reply: planSchema,
     errors: CHANGE_ERRORS,
-    heavy: 'read',
     // Plans do not wait for each other: eight simultaneous plans would hold eight copies of the same documents.
-    isLight: ({ body }) => hasAtMost(1, body),
+    long: { kind: 'plan', isShort: ({ body }) => hasAtMost(1, body) },
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const changes = await askForChanges(asking, changesIn(body));
@@ -135,12 +137,12 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${CHANGES}/preview`, 'previewChanges', {
-    permissionBy: 'handler',
+    permissionIn: 'handler',
     summary: 'Preview changes: evaluate up to 1,000 contexts before and after them, without a commit',
     body: { schema: BODIES.preview, checkedBy: 'core' },
     reply: previewSchema,
     errors: CHANGE_ERRORS,
-    heavy: 'read',
+    long: { kind: 'plan' },
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const changes = await askForChanges(asking, changesIn(body));
@@ -154,11 +156,9 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('GET', CHANGE, 'getChange', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Get a change set with its events and differences',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    waits: true,
+    long: LONG_READ,
     reply: describedChangeSetSchema,
     async handle({ flags, params, principal, describeUsers }) {
       const changeSet = await flags.history.get({ changeSet: params.id });
@@ -177,12 +177,12 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${CHANGE}/undo`, 'undoChange', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Undo a change set in one commit, and keep later changes of other parts',
     body: { schema: BODIES.undo, required: false },
     reply: changeSetSchema,
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
-    heavy: 'change',
+    long: { kind: 'change' },
     changes: 'flag',
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'undoChange' });
@@ -198,11 +198,11 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${CHANGE}/undo/plan`, 'planUndo', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Plan an undo: return the documents before and after, and the events, without a commit',
     reply: planSchema,
     errors: ['change_set_not_found', 'undo_conflict', 'change_set_too_large', ...UNDO_ERRORS],
-    heavy: 'read',
+    long: { kind: 'plan' },
     async handle({ params, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const authorize = (set: ChangeSet) => askForUndo(asking, set);
@@ -213,7 +213,7 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${CHANGE}/undo/preview`, 'previewUndo', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Preview an undo: evaluate up to 1,000 contexts before and after it, without a commit',
     body: { schema: BODIES.previewUndo },
     reply: previewSchema,
@@ -225,7 +225,7 @@ export const changeRoutes: readonly Route[] = [
       'change_set_too_large',
       ...UNDO_ERRORS,
     ],
-    heavy: 'read',
+    long: { kind: 'plan' },
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const { environment, contexts } = unchecked<WirePreview>(body);
@@ -289,7 +289,7 @@ export function idOf(inBody: string | undefined, inHeader: string | undefined): 
   return inBody === undefined ? inHeader : inBody;
 }
 
-/** A change set with more changes is heavy. */
+/** A change set with more changes is long. */
 export const FEW_CHANGES = 10;
 
 export function hasAtMost(count: number, body: unknown): boolean {
@@ -329,16 +329,14 @@ function flagOf({ events, revisions }: ChangeSet): { readonly flag?: string; rea
 const HISTORY = {
   query: PAGE,
   paged: 'always',
-  heavy: 'read',
-  waits: true,
-  caching: { by: 'flags' },
+  long: LONG_READ,
   reply: historySchema,
 } as const satisfies Partial<Route>;
 
 export const historyRoutes: readonly Route[] = [
   route('GET', '/api/admin/history', 'listHistory', {
     ...HISTORY,
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'List the change sets of all projects that the caller may read, newest first',
     handle: (request) => readHistory(request, {}),
   }),

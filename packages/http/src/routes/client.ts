@@ -148,19 +148,19 @@ export const clientRoutes: readonly SdkRoute[] = [
     query: VIEW_PARAMETERS,
     reply: clientFeaturesSchema,
     errors: ['environment_not_found'],
-    vary: CLIENT_SPEC_HEADER,
-    handle: async (request) => clientFeatures(request.source, clientRequestOf(request)),
+    form: { vary: CLIENT_SPEC_HEADER },
+    handle: async (request) => ({ document: clientFeatures(request.source, clientRequestOf(request)) }),
   }),
   sdkRoute('GET', `${CLIENT}/features/:featureName`, 'getClientFlag', {
     summary: 'Get a flag, for evaluation in server-side SDKs',
     query: [ENVIRONMENT_PARAMETER],
     reply: clientFeatureSchema,
     errors: ['environment_not_found'],
-    vary: CLIENT_SPEC_HEADER,
+    form: { vary: CLIENT_SPEC_HEADER },
     async handle(request) {
       const { featureName } = request.params;
-      const reply = clientFeature(request.source, clientRequestOf(request), featureName);
-      if (reply) return reply;
+      const document = clientFeature(request.source, clientRequestOf(request), featureName);
+      if (document) return { document };
       throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
     },
   }),
@@ -168,7 +168,7 @@ export const clientRoutes: readonly SdkRoute[] = [
     summary: 'Stream the flags of an environment and all later changes, as server-sent events',
     query: VIEW_PARAMETERS,
     reply: featureStreamSchema,
-    media: 'text/event-stream',
+    form: { media: 'text/event-stream' },
     errors: ['environment_not_found'],
     async handle({ source, services: { hub }, principal, query, sent, isStillAdmitted }) {
       const { scope, hasValidToken, token } = principal;
@@ -255,7 +255,7 @@ export const edgeRoutes: readonly SdkRoute[] = [
         description: 'The tokens of kind client and frontend within the scope of the caller.',
       },
     }),
-    isSecret: true,
+    form: { isSecret: true },
     async handle({ source, services: { unknownTokens }, principal, body }) {
       const secrets = [...new Set(unchecked<{ readonly tokens: readonly string[] }>(body).tokens)];
       const verified = await source.verifyTokens(secrets);

@@ -35,7 +35,6 @@ export const consumerRoutes: readonly Route[] = [
   route('GET', CONSUMERS, 'listConsumers', {
     summary: 'List the consumers of events with their lag, ordered by name',
     paged: 'optional',
-    caching: { by: 'projects' },
     reply: objectComponent('ConsumerList', { consumers: listOf(consumerSchema) }),
     handle: ({ flags, query }) =>
       listReply(query, {

@@ -66,7 +66,7 @@ const body: JsonSchema = {
 
 export const definitionRoutes: readonly Route[] = [
   route('GET', '/api/admin/export', 'exportDefinitions', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Export projects, segments and flags as one document',
     query: [
       parameter('project', 'Only this project. Default: all projects that the caller may export.', {
@@ -75,10 +75,9 @@ export const definitionRoutes: readonly Route[] = [
         maxLength: 100,
       }),
     ],
-    caching: { by: 'flags' },
     reply: exportSchema,
     errors: ['project_not_found'],
-    heavy: 'read',
+    long: { kind: 'plan' },
     async handle({ flags, principal, query: { project } }) {
       const canRead = createProjectFilter(principal, 'exportDefinitions');
       const named = typeof project === 'string' ? { project } : {};
@@ -88,12 +87,12 @@ export const definitionRoutes: readonly Route[] = [
     },
   }),
   route('POST', '/api/admin/import', 'importDefinitions', {
-    permissionBy: 'handler',
+    permissionIn: 'handler',
     summary: 'Import projects, segments and flags from a document; only differences are committed',
     body: { schema: body, checkedBy: 'core' },
     reply: importResultSchema,
     errors: IMPORT_ERRORS,
-    heavy: 'change',
+    long: { kind: 'change' },
     async handle({ body: given, ...request }) {
       // Does not use rest syntax: it would copy every unknown member, and every character of a text body.
       const {

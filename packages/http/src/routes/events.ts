@@ -1,7 +1,7 @@
 import type { FlagsEvent } from '@flags/core';
 import { type InputSchemas, type JsonSchema, paced, type WireEventQuery } from '@flags/core/integration';
 import type { Action } from '../actions.js';
-import { inputParameters, parameter, textsOfPage } from '../api/query.js';
+import { inputParameters, LONG_READ, parameter, textsOfPage } from '../api/query.js';
 import {
   type QueryParameter,
   type QueryValues,
@@ -45,9 +45,7 @@ export const eventRoutes: readonly Route[] = [
     summary: 'List the events, newest first',
     query: FILTERS,
     paged: 'always',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    waits: true,
+    long: LONG_READ,
     reply: eventListSchema,
     handle: (request) => readEvents(request, 'listEvents', eventQuery(request.query)),
   }),
@@ -55,9 +53,7 @@ export const eventRoutes: readonly Route[] = [
     summary: 'List the events of a flag, newest first',
     query: FILTERS,
     paged: 'always',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    waits: true,
+    long: LONG_READ,
     reply: eventListSchema,
     never: ['flag_not_found'],
     handle(request) {
@@ -69,15 +65,14 @@ export const eventRoutes: readonly Route[] = [
     summary: 'Search the events by the filters and text in the body, newest first; for tools of 4.x',
     body: { schema: eventSearchInput },
     reply: eventListSchema,
-    heavy: 'read',
-    isLight: ({ body }) => !Object(body).query,
+    long: { kind: 'plan', isShort: ({ body }) => !Object(body).query },
     handle: searchEvents,
   }),
   route('GET', '/api/admin/event-stream', 'streamEvents', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Stream new events, or all events after `Last-Event-ID`, as server-sent events',
     reply: eventStreamSchema,
-    media: 'text/event-stream',
+    form: { media: 'text/event-stream' },
     errors: ['invalid_input'],
     async handle({ principal, services: { eventHub }, sent, isStillAdmitted }) {
       const { hasValidToken } = principal;

@@ -1,6 +1,6 @@
 import { type FlagQuery, type Flags, FlagsError, isFlagsError, type PageQuery } from '@flags/core';
 import { LIST_NOUNS, searchReadableFlags } from '@flags/core/integration';
-import { inputParameters, isPaged, listReply, parameter } from '../api/query.js';
+import { inputParameters, isPaged, listReply, parameter, WHOLE_LIST } from '../api/query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../api/route.js';
 import { firstPermittedProject, isPermitted } from '../auth/permissions.js';
 import { labelsInQuery } from '../client/document.js';
@@ -134,11 +134,8 @@ export const featureRoutes: readonly Route[] = [
     summary: 'Search the flags of all projects that the caller may read',
     query: FILTERS,
     paged: 'optional',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    isLight: isPaged,
-    waits: true,
-    permissionBy: 'handler',
+    long: WHOLE_LIST,
+    permissionIn: 'handler',
     reply: featureListSchema,
     errors: ['environment_not_found'],
     handle: (request) =>
@@ -149,7 +146,7 @@ export const featureRoutes: readonly Route[] = [
       }),
   }),
   route('POST', `${FEATURES}/validate`, 'validateFlagName', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Validate the name of a new flag, and check that no flag has it',
     body: { schema: ({ clone }) => clone },
     errors: ['flag_exists'],

@@ -7,7 +7,7 @@ import {
   type FlagsSettings,
 } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { isPaged, listReply } from '../api/query.js';
+import { listReply, WHOLE_LIST } from '../api/query.js';
 import { changing, type Route, route } from '../api/route.js';
 import { JSON_PATCH, readPatch } from '../changes/json-patch.js';
 import { patchStrategy, patchVariants, patchWithVariableType } from '../changes/patches.js';
@@ -108,7 +108,7 @@ async function readEnvironment(flags: Flags, ref: EnvironmentRef) {
 
 export const environmentRoutes: readonly Route[] = [
   route('GET', '/api/admin/environments', 'listEnvironments', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'List the environments of the instance, in the configured order',
     reply: objectComponent('EnvironmentList', { version, environments: listOf(environmentSchema) }),
     handle: async ({ flags }) => ({ body: environmentListToWire(flags.settings) }),
@@ -285,10 +285,7 @@ export const dependencyRoutes: readonly Route[] = [
   route('GET', `${FLAG}/parents`, 'listPossibleParents', {
     summary: 'List the names of the flags that a flag could depend on',
     paged: 'optional',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    isLight: isPaged,
-    waits: true,
+    long: WHOLE_LIST,
     reply: component('PossibleParents', example(['payments', 'search'], listOf(text))),
     handle: ({ flags, ref, query }) =>
       listReply(query, {

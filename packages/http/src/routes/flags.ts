@@ -1,6 +1,6 @@
 import type { Flag, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { inputParameters, isPaged, listReply, parameter } from '../api/query.js';
+import { inputParameters, listReply, parameter, WHOLE_LIST } from '../api/query.js';
 import { changing, type QueryValues, type Route, type RouteResult, route } from '../api/route.js';
 import { JSON_PATCH } from '../changes/json-patch.js';
 import { patchFlag } from '../changes/patches.js';
@@ -79,10 +79,8 @@ export const flagRoutes: readonly Route[] = [
       TAG_PARAMETER,
     ],
     paged: 'optional',
-    caching: { by: 'flags', keeps: true },
-    heavy: 'read',
-    isLight: isPaged,
-    waits: true,
+    sameForAll: 'flags',
+    long: WHOLE_LIST,
     reply: objectComponent('FlagList', { version, features: listOf(flagSummarySchema) }),
     async handle({ flags, ref, query }) {
       const live = (page: PageQuery) => flags.listFlags(ref, page);
@@ -108,7 +106,7 @@ export const flagRoutes: readonly Route[] = [
   }),
   route('GET', FLAG, 'getFlag', {
     summary: 'Get a flag, archived or not, with its configuration in every environment',
-    caching: { by: 'flags', keeps: true },
+    sameForAll: 'flags',
     query: [
       parameter(
         'asOf',
@@ -120,8 +118,7 @@ export const flagRoutes: readonly Route[] = [
       ),
     ],
     reply: flagDetailSchema,
-    heavy: 'read',
-    isLight: ({ query: { asOf } }) => asOf === undefined,
+    long: { kind: 'plan', isShort: ({ query: { asOf } }) => asOf === undefined },
     async handle({ flags, ref, query: { asOf } }) {
       if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.history.asOf(asOf).getFlag(ref)) };
       const flag = await flags.getFlag(ref);
@@ -166,10 +163,7 @@ export const archiveRoutes: readonly Route[] = [
   route('GET', `${ARCHIVE}/features`, 'listArchivedFlags', {
     summary: 'List the archived flags of all projects, ordered by name',
     paged: 'optional',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    isLight: isPaged,
-    waits: true,
+    long: WHOLE_LIST,
     reply: archivedFlagListSchema,
     handle: ({ flags, query }) =>
       listReply(query, {
@@ -181,10 +175,7 @@ export const archiveRoutes: readonly Route[] = [
   route('GET', `${ARCHIVE}/features/:projectId`, 'listProjectArchivedFlags', {
     summary: 'List the archived flags of a project, ordered by name',
     paged: 'optional',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    isLight: isPaged,
-    waits: true,
+    long: WHOLE_LIST,
     reply: archivedFlagListSchema,
     handle: ({ flags, ref, query }) =>
       listReply(query, {
@@ -198,14 +189,14 @@ export const archiveRoutes: readonly Route[] = [
     changes: 'flag',
     reply: flagSchema,
     never: ['flag_archived'],
-    projectOf: projectOfFlag,
+    permissionIn: projectOfFlag,
     handle: ({ flags, ref, context }) => changed(flags.reviveFlag(ref, context)),
   }),
   route('DELETE', `${ARCHIVE}/:featureName`, 'deleteFlag', {
     summary: 'Delete an archived flag permanently; its name can be used again',
     errors: ['flag_not_archived'],
     ifMatch: 'flag',
-    projectOf: projectOfFlag,
+    permissionIn: projectOfFlag,
     handle: ({ flags, ref, context }) => flags.deleteFlag(ref, context),
   }),
 ];

@@ -60,6 +60,7 @@ export const frontendRoutes: readonly SdkRoute[] = [
     summary: 'List the flags that are on for the context in the query',
     query: CONTEXT_PARAMETERS,
     reply: frontendTogglesSchema,
+    long: { kind: 'evaluation' },
     errors: ['environment_not_found'],
     async handle(request) {
       const { query, sent } = request;
@@ -71,6 +72,7 @@ export const frontendRoutes: readonly SdkRoute[] = [
     summary: 'List the flags that are on for the context in the body',
     body: { schema: frontendBodySchema, required: false, most: LIMITS.contextBytes },
     reply: frontendTogglesSchema,
+    long: { kind: 'evaluation' },
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const { context } = unchecked<{ readonly context?: WireContext | null } | undefined>(request.body) ?? {};
@@ -88,10 +90,6 @@ async function evaluate(
   const asked = clientQueryOf({ scope, query: {}, source });
   const names = selectedNames(source.configuration(asked), asked);
   const pinned = source.forContext(context, asked);
-  const generate: RouteResult['generate'] = (pass) => {
-    // The sink ends a reply whose client has disconnected.
-    const pages = evaluatePaced(pinned, { names, ...(pass === 'first' && { signal }) });
-    return { toggles: jsonArray(enabledIn(pages), frontendToggleToWire) };
-  };
-  return { generate };
+  const pages = evaluatePaced(pinned, { names, ...(signal && { signal }) });
+  return { body: { toggles: jsonArray(enabledIn(pages), frontendToggleToWire) } };
 }

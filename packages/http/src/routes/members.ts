@@ -61,7 +61,6 @@ function contradictions(path: Readonly<Record<string, unknown>>, body: unknown):
 export const memberRoutes: readonly Route[] = [
   route('GET', USERS, 'listMembers', {
     summary: 'List the members of a project with their roles, and all roles of the instance',
-    caching: { by: 'flags' },
     reply: objectComponent('MemberList', { roles: listOf(roleSchema), users: listOf(memberSchema) }),
     async handle({ flags, ref, describeUsers }) {
       const { items: members } = await flags.listMembers(ref);
@@ -74,7 +73,7 @@ export const memberRoutes: readonly Route[] = [
     body: { schema: memberBodySchema, required: false },
     errors: ['user_not_found', 'member_exists'],
     changes: 'project',
-    errorForm: 'messages',
+    form: { errors: 'messages' },
     handle: ({ flags, ref, params, body, context }) => flags.addMember(ref, memberFromWire(params, body), context),
   }),
   route('PUT', USER_ROLE, 'changeMemberRole', {
@@ -82,7 +81,7 @@ export const memberRoutes: readonly Route[] = [
     body: { schema: memberBodySchema, required: false },
     errors: ['last_owner'],
     changes: 'project',
-    errorForm: 'messages',
+    form: { errors: 'messages' },
     handle: ({ flags, ref, params, body, context }) =>
       flags.changeMemberRole(ref, memberFromWire(params, body), context),
   }),
@@ -90,7 +89,7 @@ export const memberRoutes: readonly Route[] = [
     summary: 'Remove a user from a project; the user must have the role in the path',
     errors: ['member_not_found', 'last_owner'],
     changes: 'project',
-    errorForm: 'messages',
+    form: { errors: 'messages' },
     handle: ({ flags, ref, params, context }) => flags.removeMember(ref, memberFromWire(params, undefined), context),
   }),
 ];

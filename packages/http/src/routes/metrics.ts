@@ -126,7 +126,6 @@ export function applicationSummaryToWire({ name: appName, strategies, createdAt 
 export const metricsRoutes: readonly Route[] = [
   route('GET', `${METRICS}/seen-toggles`, 'listSeenFlags', {
     summary: 'List the flags that each application has evaluated',
-    caching: { by: 'projects' },
     reply: component('SeenToggles', listOf(seenTogglesItemSchema)),
     deprecated: true,
     handle: async ({ flags }) => ({
@@ -138,7 +137,6 @@ export const metricsRoutes: readonly Route[] = [
   }),
   route('GET', `${METRICS}/feature-toggles`, 'countEvaluations', {
     summary: 'Count how often each flag was on and off in the last minute and the last hour',
-    caching: { by: 'projects' },
     reply: objectComponent('FeatureMetrics', { lastHour: mapOf(yesNoSchema), lastMinute: mapOf(yesNoSchema) }),
     async handle({ flags }) {
       const { lastHour, lastMinute } = await flags.usage.count();
@@ -158,7 +156,6 @@ export const metricsRoutes: readonly Route[] = [
       ),
     ],
     paged: 'optional',
-    caching: { by: 'projects' },
     reply: objectComponent('ApplicationList', { applications: listOf(applicationSummarySchema) }),
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
@@ -172,7 +169,6 @@ export const metricsRoutes: readonly Route[] = [
   }),
   route('GET', `${APPLICATIONS}/:appName`, 'getApplication', {
     summary: 'Get an application with its instances and the flags that it has evaluated',
-    caching: { by: 'projects' },
     reply: applicationDetailSchema,
     handle: async ({ flags, params }) => ({
       body: applicationToWire(await flags.applications.get({ application: params.appName })),
@@ -192,7 +188,6 @@ export const metricsRoutes: readonly Route[] = [
   }),
   route('GET', `${METRICS}/seen-apps`, 'listApplicationsByFlag', {
     summary: 'List the applications that have evaluated each flag',
-    caching: { by: 'projects' },
     reply: component('SeenApps', mapOf(listOf(seenAppSchema))),
     deprecated: true,
     handle: async ({ flags }) => ({
@@ -263,25 +258,22 @@ export const usageRoutes: readonly Route[] = [
     summary: 'List the evaluation counts of flags by hour or day, without periods that have none',
     query: PARAMETERS,
     paged: 'optional',
-    caching: { by: 'projects' },
     reply: usageListSchema,
     errors: ['environment_not_found'],
     handle: (request) => listUsage(request, {}),
   }),
   route('GET', `${USAGE}/:featureName`, 'listFlagUsage', {
     summary: 'List the evaluation counts of a flag by hour or day, including periods that have none',
-    projectOf: projectOfFlag,
+    permissionIn: projectOfFlag,
     query: PARAMETERS,
     paged: 'optional',
-    caching: { by: 'projects' },
     reply: usageListSchema,
     errors: ['environment_not_found'],
     handle: (request) => listUsage(request, { flag: request.params.featureName }),
   }),
   route('GET', CLIENT_METRICS, 'summarizeFlagUsage', {
     summary: 'Get the evaluation counts of a flag in the current hour and its applications, in the format of Unleash',
-    projectOf: projectOfFlag,
-    caching: { by: 'projects' },
+    permissionIn: projectOfFlag,
     reply: usageSummarySchema,
     never: ['flag_not_found'],
     handle: async ({ flags, params }) => ({
@@ -290,11 +282,10 @@ export const usageRoutes: readonly Route[] = [
   }),
   route('GET', `${CLIENT_METRICS}/raw`, 'listRawFlagUsage', {
     summary: 'List the evaluation counts of a flag by hour, environment and application, in the format of Unleash',
-    projectOf: projectOfFlag,
+    permissionIn: projectOfFlag,
     query: [
       parameter('hoursBack', `Number of hours, from 1 to ${MAX_HOURS_BACK}. Any other value means ${SUMMARY_HOURS}.`),
     ],
-    caching: { by: 'projects' },
     reply: objectComponent('RawUsageList', { version, maturity: text, data: listOf(rawUsageSchema) }),
     never: ['flag_not_found'],
     handle: async ({ flags, params, query }) => ({

@@ -167,7 +167,7 @@ export const ofrepRoutes: readonly SdkRoute[] = [
     body: { schema: ofrepRequestSchema, most: LIMITS.contextBytes },
     reply: ofrepEvaluationSchema,
     errors: ['environment_not_found'],
-    errorForm: 'ofrep',
+    form: { errors: 'ofrep' },
     async handle(request) {
       const { source, params, principal } = request;
       const asked = queryIn(request);
@@ -191,8 +191,8 @@ export const ofrepRoutes: readonly SdkRoute[] = [
       { eventStreams: listOf(ofrepEventStreamSchema) },
     ),
     errors: ['environment_not_found'],
-    errorForm: 'ofrep',
-    conditional: true,
+    form: { errors: 'ofrep', isConditional: true },
+    long: { kind: 'evaluation' },
     async handle(request) {
       const { signal } = request.sent;
       await pause(signal);
@@ -202,13 +202,8 @@ export const ofrepRoutes: readonly SdkRoute[] = [
       const names = selectedNames(request.source.configuration(asked), asked);
       const resolve = createPacedResolution(request.source, scopeOf(request, asked));
       const toWire = (one: FlagResolution) => listedToOfrep(one, request.principal.token?.kind);
-      return {
-        generate(pass) {
-          const isCounted = pass === 'first';
-          const pages = resolve({ names, isCounted, ...(isCounted && { signal }) });
-          return { flags: jsonArray(pages, toWire), eventStreams };
-        },
-      };
+      const pages = resolve({ names, isCounted: true, ...(signal && { signal }) });
+      return { body: { flags: jsonArray(pages, toWire), eventStreams } };
     },
   }),
   sdkRoute('GET', OFREP_STREAM, 'streamRefetches', {
@@ -218,7 +213,7 @@ export const ofrepRoutes: readonly SdkRoute[] = [
       ENVIRONMENT_PARAMETER,
     ],
     reply: refetchStreamSchema,
-    media: 'text/event-stream',
+    form: { media: 'text/event-stream' },
     errors: ['environment_not_found'],
     async handle({ source, services: { refetchHub }, principal, query, isStillAdmitted }) {
       const { scope, hasValidToken, token } = principal;

@@ -225,9 +225,7 @@ export const playgroundRoutes: readonly Route[] = [
     body: { schema: playgroundInput, most: LIMITS.contextBytes },
     reply: playgroundSchema,
     errors: ['environment_not_found', 'project_not_found', 'flag_not_found'],
-    heavy: 'read',
-    isLight: ({ body }) => Object(body).asOf === undefined && Object(body).flag !== undefined,
-    waits: true,
+    long: { kind: 'read', isShort: ({ body }) => Object(body).asOf === undefined && Object(body).flag !== undefined },
     never: TOO_LARGE,
     async handle({ flags, body, sent: { signal } }) {
       const { environment, project, flag, asOf, context: wireContext } = unchecked<WirePlayground>(body);

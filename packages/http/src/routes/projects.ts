@@ -1,6 +1,6 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { isPaged, listReply } from '../api/query.js';
+import { LONG_READ, listReply, WHOLE_LIST } from '../api/query.js';
 import { type Route, revised, route } from '../api/route.js';
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
@@ -69,10 +69,8 @@ export const projectRoutes: readonly Route[] = [
   route('GET', PROJECTS, 'listProjects', {
     summary: 'List the projects, ordered by id',
     paged: 'optional',
-    caching: { by: 'projects', keeps: true },
-    heavy: 'read',
-    isLight: isPaged,
-    waits: true,
+    sameForAll: 'projects',
+    long: WHOLE_LIST,
     reply: objectComponent('ProjectList', { version, projects: listOf(projectSummarySchema) }),
     handle: ({ flags, query }) =>
       listReply(query, {
@@ -94,17 +92,15 @@ export const projectRoutes: readonly Route[] = [
   }),
   route('GET', PROJECT, 'getProject', {
     summary: 'Get a project with its flags and its health',
-    caching: { by: 'projects', keeps: true },
-    heavy: 'read',
-    waits: true,
+    sameForAll: 'projects',
+    long: LONG_READ,
     reply: objectComponent('ProjectOverview', overview),
     handle: async ({ flags, ref }) => revised(await flags.getProject(ref), projectOverviewToWire),
   }),
   route('GET', `${PROJECT}/health-report`, 'getProjectHealth', {
     summary: 'Get a project and its numbers of stale, potentially stale and active flags',
-    caching: { by: 'projects', keeps: true },
-    heavy: 'read',
-    waits: true,
+    sameForAll: 'projects',
+    long: LONG_READ,
     reply: healthReportSchema,
     handle: async ({ flags, ref }) => revised(await flags.getProject(ref), healthReportToWire),
   }),

@@ -1,7 +1,7 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
 import { projectOfSegment } from '@flags/core/integration';
 import { projectIn } from '../api/body.js';
-import { isPaged, listReply, segmentIdIn } from '../api/query.js';
+import { LONG_READ, listReply, segmentIdIn, WHOLE_LIST } from '../api/query.js';
 import { type Route, revised, route } from '../api/route.js';
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
@@ -47,10 +47,7 @@ export const segmentRoutes: readonly Route[] = [
   route('GET', SEGMENTS, 'listSegments', {
     summary: 'List the segments, ordered by id',
     paged: 'optional',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    isLight: isPaged,
-    waits: true,
+    long: WHOLE_LIST,
     reply: segmentListSchema,
     // Reads page by page, because segments may be large.
     handle: ({ flags, query }) =>
@@ -67,7 +64,7 @@ export const segmentRoutes: readonly Route[] = [
     status: 201,
     reply: segmentSchema,
     errors: ['project_not_found', 'segment_exists'],
-    permissionBy: 'handler',
+    permissionIn: 'handler',
     async handle({ flags, principal, body, context }) {
       await principal.check('createSegment', projectIn(body) ?? null);
       return revised(await flags.segments.create(unchecked(body), context), segmentToWire);
@@ -76,9 +73,8 @@ export const segmentRoutes: readonly Route[] = [
   route('GET', SEGMENT, 'getSegment', {
     summary: 'Get a segment',
     reply: segmentSchema,
-    projectOf: locateSegment,
-    heavy: 'read',
-    waits: true,
+    permissionIn: locateSegment,
+    long: LONG_READ,
     handle: async ({ flags, ref }) => revised(await flags.segments.get(ref), segmentToWire),
   }),
   route('PUT', SEGMENT, 'updateSegment', {
@@ -87,7 +83,7 @@ export const segmentRoutes: readonly Route[] = [
     reply: segmentSchema,
     errors: ['project_not_found', 'segment_exists', 'segment_in_use'],
     changes: 'segment',
-    projectOf: locateSegment,
+    permissionIn: locateSegment,
     async handle({ flags, ref, body, project, principal, context }) {
       const next = projectIn(body);
       if (next !== undefined && next !== project) await principal.check('updateSegment', next);
@@ -98,21 +94,19 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'Delete a segment that no strategy uses',
     errors: ['segment_in_use'],
     changes: 'segment',
-    projectOf: locateSegment,
+    permissionIn: locateSegment,
     handle: ({ flags, ref, context }) => flags.segments.delete(ref, context),
   }),
   route('GET', `${SEGMENT}/strategies`, 'listSegmentUses', {
     summary: 'List the strategies that use a segment, including those of archived flags',
-    caching: { by: 'flags' },
     reply: objectComponent('SegmentUses', { strategies: listOf(segmentUseSchema) }),
-    projectOf: locateSegment,
+    permissionIn: locateSegment,
     handle: async ({ flags, ref }) => ({
       body: { strategies: jsonArray((await flags.segments.listUses(ref)).items, segmentUseToWire) },
     }),
   }),
   route('GET', `${SEGMENTS}/strategies/:strategyId`, 'listStrategySegments', {
     summary: 'List the segments that a strategy uses, ordered by id',
-    caching: { by: 'flags' },
     reply: segmentListSchema,
     never: ['strategy_not_found'],
     async handle({ flags, params }) {

@@ -124,6 +124,7 @@ export const openApiRoutes: readonly Route[] = [
   route('GET', '/api/admin/openapi.json', 'getOpenApi', {
     summary: 'Get the OpenAPI document of this API',
     reply: openApiDocumentSchema,
-    handle: async ({ services: { openApi } }) => ({ generate: openApi, keptAs: '' }),
+    sameForAll: 'process',
+    handle: async ({ services: { openApi } }) => ({ body: openApi() }),
   }),
 ];

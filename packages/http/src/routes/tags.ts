@@ -1,6 +1,7 @@
 import type { Flag, FlagOverview } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { LabelChanges } from '@flags/core/types';
+import { LONG_READ } from '../api/query.js';
 import { type Route, revised, route } from '../api/route.js';
 import { SIMPLE } from '../client/document.js';
 import { jsonArray } from '../messages/json.js';
@@ -72,11 +73,9 @@ function* labelsOfAll(flags: readonly FlagOverview[]): Generator<string> {
 
 export const tagRoutes: readonly Route[] = [
   route('GET', '/api/admin/tags', 'listTags', {
-    permissionBy: 'handler',
+    permissionIn: 'handler',
     summary: 'List the tags of all flags that the caller may read, ordered by flag',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    waits: true,
+    long: LONG_READ,
     reply: tagListSchema,
     async handle(request) {
       const { items } = await listReadable({}, request);
@@ -84,7 +83,7 @@ export const tagRoutes: readonly Route[] = [
     },
   }),
   route('GET', '/api/admin/tag-types', 'listTagTypes', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'List the tag types; `simple` is the only one',
     reply: objectComponent('TagTypeList', { version, tagTypes: listOf(tagTypeSchema) }),
     handle: async () => ({
@@ -94,7 +93,7 @@ export const tagRoutes: readonly Route[] = [
   route('GET', TAGS, 'listFlagTags', {
     summary: 'List the tags of a flag',
     reply: tagListSchema,
-    projectOf: projectOfFlag,
+    permissionIn: projectOfFlag,
     handle: async ({ flags, ref }) => revised(await flags.getFlag(ref), tagListToWire),
   }),
   route('POST', TAGS, 'addFlagTag', {
@@ -103,7 +102,7 @@ export const tagRoutes: readonly Route[] = [
     body: { schema: tagInput },
     status: 201,
     reply: tagSchema,
-    projectOf: projectOfFlag,
+    permissionIn: projectOfFlag,
     async handle({ flags, ref, body, context }) {
       const { value } = unchecked<Tag>(body);
       const { revision } = await flags.changeLabels(ref, { add: [value] }, context);
@@ -115,7 +114,7 @@ export const tagRoutes: readonly Route[] = [
     changes: 'flag',
     body: { schema: tagChangesInput },
     reply: tagListSchema,
-    projectOf: projectOfFlag,
+    permissionIn: projectOfFlag,
     async handle({ flags, ref, body, context }) {
       const { addedTags, removedTags } = unchecked<Record<'addedTags' | 'removedTags', readonly Tag[]>>(body);
       const changes = { add: labelsOf(addedTags), remove: labelsOf(removedTags) };
@@ -126,7 +125,7 @@ export const tagRoutes: readonly Route[] = [
   route('DELETE', `${TAGS}/:type/:value`, 'removeFlagTag', {
     summary: 'Remove a tag from a flag; does nothing if the flag does not have it',
     changes: 'flag',
-    projectOf: projectOfFlag,
+    permissionIn: projectOfFlag,
     async handle({ flags, ref, params, context }) {
       const { revision } = await flags.changeLabels(ref, tagRemoval(params), context);
       return { revision };

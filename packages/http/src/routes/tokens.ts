@@ -1,7 +1,7 @@
 import { type NewToken, TOKEN_KINDS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { TokenChanges, TokenRotation } from '@flags/core/types';
-import { isPaged, listReply } from '../api/query.js';
+import { listReply, WHOLE_LIST } from '../api/query.js';
 import { type Route, route, TOO_LARGE } from '../api/route.js';
 import { unchecked } from '../messages/request.js';
 import {
@@ -103,10 +103,7 @@ export const tokenRoutes: readonly Route[] = [
   route('GET', TOKENS, 'listTokens', {
     summary: 'List the API tokens without their secrets, oldest first',
     paged: 'optional',
-    caching: { by: 'flags' },
-    heavy: 'read',
-    isLight: isPaged,
-    waits: true,
+    long: WHOLE_LIST,
     reply: objectComponent('TokenList', { tokens: listOf(objectComponent('Token', token)) }),
     handle: ({ flags, query }) =>
       listReply(query, {
@@ -121,7 +118,7 @@ export const tokenRoutes: readonly Route[] = [
     body: { schema: newTokenInput },
     status: 201,
     reply: createdTokenSchema,
-    isSecret: true,
+    form: { isSecret: true },
     errors: ['project_not_found', 'environment_not_found', 'token_exists'],
     never: TOO_LARGE,
     handle: async ({ flags, body, context }) => ({
@@ -134,7 +131,7 @@ export const tokenRoutes: readonly Route[] = [
     body: { schema: rotationInput },
     status: 201,
     reply: createdTokenSchema,
-    isSecret: true,
+    form: { isSecret: true },
     errors: ['token_not_found', 'token_exists'],
     never: TOO_LARGE,
     async handle({ flags, body, context }) {

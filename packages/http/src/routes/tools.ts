@@ -33,7 +33,7 @@ import { PROJECT, SEGMENTS } from './paths.js';
  */
 
 /** Any caller that may read the flags of a project may read what describes them. */
-const READABLE = { permissionBy: 'anyProject' } as const;
+const READABLE = { permissionIn: 'anyProject' } as const;
 
 const flagTypeSchema = objectComponent('FeatureType', {
   id: example('release'),
@@ -296,7 +296,7 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${SEGMENTS}/validate`, 'validateSegmentName', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Validate the name of a new segment, and check that no segment has it; for tools of 4.x',
     body: { schema: nameInput },
     errors: ['segment_exists'],
@@ -306,7 +306,7 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route('POST', '/api/admin/constraints/validate', 'validateConstraint', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Validate a constraint; for tools of 4.x',
     body: { schema: ({ constraint }) => constraint },
     async handle({ flags, body }) {
@@ -316,7 +316,7 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
   route('POST', `${SEGMENTS}/strategies`, 'setStrategySegments', {
-    permissionBy: 'handler',
+    permissionIn: 'handler',
     summary: 'Replace the segments that a strategy uses; for tools of 4.x',
     body: { schema: strategySegmentsInput },
     changes: 'flag',
@@ -343,8 +343,7 @@ export const toolRoutes: readonly Route[] = [
     body: { schema: staleBody },
     status: 202,
     errors: ['flag_not_found', 'flag_archived', 'change_set_too_large'],
-    heavy: 'change',
-    isLight: ({ body }) => !(Object(body).features?.length > FEW_FLAGS),
+    long: { kind: 'change', isShort: ({ body }) => !(Object(body).features?.length > FEW_FLAGS) },
     async handle({ flags, ref, body, context }) {
       const { features, stale } = unchecked<StaleFlags>(body);
       const changes = features.map((flag) => ({ op: 'updateFlag', ref: { ...ref, flag }, input: { stale } }) as const);

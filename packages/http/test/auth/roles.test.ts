@@ -130,8 +130,7 @@ describe('roles', () => {
 
   it('name the actions of the instance, whose requests name no project', () => {
     const named = ROUTES.filter(({ access }) => access === 'admin').flatMap((route) => {
-      const { path, projectOf, permissionBy } = route;
-      const isOfInstance = !path.includes(':projectId') && projectOf === undefined && permissionBy === undefined;
+      const isOfInstance = !route.path.includes(':projectId') && route.permissionIn === undefined;
       const permission = permissionOf(route.action);
       return isOfInstance && permission ? [permission] : [];
     });

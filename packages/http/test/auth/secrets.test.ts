@@ -109,7 +109,7 @@ describe('a secret', () => {
 
   it('is not in any list', async () => {
     const { flags, app } = lived;
-    const isList = ({ method, access, media }: Route) => method === 'GET' && access === 'admin' && !media;
+    const isList = ({ method, access, form }: Route) => method === 'GET' && access === 'admin' && !form?.media;
     for (const { path } of ROUTES.filter(isList)) {
       const filled = path.replace(':projectId', 'default').replaceAll(/:\w+/g, 'checkout');
       expectNoSecretIn((await request(app).get(filled).set('authorization', GIVEN)).text);

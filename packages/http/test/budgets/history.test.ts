@@ -56,7 +56,7 @@ async function expectBudget(...sent: readonly Sent[]): Promise<readonly Answer[]
   return answers;
 }
 
-describe(`a server with a log of ${SIZE.events} events and a heap of 128 MB`, () => {
+describe(`a server with a log of ${SIZE.events} events and a heap of 192 MB`, () => {
   it('returns a past state of a flag of 1 MiB', async () => {
     await expectBudget(pastOf('largest'));
   });

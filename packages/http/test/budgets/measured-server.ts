@@ -10,7 +10,7 @@ import type { Figures } from './probe.js';
 import type { Configuration, Instruction } from './served.js';
 
 /** In megabytes. */
-const HEAP = 128;
+const HEAP = 192;
 /** A server in a process with a small heap, which measures itself. */
 export interface MeasuredServer {
   /** On 127.0.0.1. */

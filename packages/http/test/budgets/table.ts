@@ -40,11 +40,11 @@ function merged(...tables: readonly Readonly<Record<string, readonly BudgetRow[]
 const KINDS = { admin: ['admin'], client: ['client'], frontend: ['frontend'], ofrep: ['client', 'frontend'] } as const;
 const ALL_KINDS: readonly Kind[] = ['admin', 'client', 'frontend', 'nobody'];
 
-/** `short`: every route and every body, but not every body to every route. */
+/** `short`: some of the rows of each route. */
 export type Extent = 'short' | 'full';
 
-/** The number of common rows that the short form sends to each route; the next route gets the next ones. */
-const SHORT_SHARE = 1;
+/** The number of common rows that each route gets; the next route gets the next ones. */
+const COMMON_SHARE = 1;
 /** The maximum number of repetitions in the short form. */
 const SHORT_TIMES = 3;
 
@@ -55,7 +55,7 @@ const SHORT_TIMES = 3;
  */
 export function casesIn(extent: Extent, part = 0): readonly Case[] {
   const ordered = [...ROUTES].sort((one, other) => Number(one.method === 'GET') - Number(other.method === 'GET'));
-  if (extent === 'full') return ordered.flatMap((route) => casesOf(route, undefined));
+  if (extent === 'full') return ordered.flatMap(casesOf);
   return ordered.flatMap((route, index) =>
     shortened(
       casesOf(route, index).filter(({ row }) => !row.isLong),
@@ -77,15 +77,15 @@ function timesOf({ times, mix }: BudgetRow): Pick<BudgetRow, 'times'> {
   return times === undefined || mix ? {} : { times: Math.min(times, SHORT_TIMES) };
 }
 
-/** @param index of the route, if it is sent a share only */
-function casesOf(route: Route, index: number | undefined): readonly Case[] {
+/** @param index of the route, which selects its share of the common rows */
+function casesOf(route: Route, index: number): readonly Case[] {
   const share = <T>(all: readonly T[], count: number) => {
-    const start = ((index ?? 0) * count) % Math.max(1, all.length);
-    return index === undefined ? all : all.filter((_, at) => (at - start + all.length) % all.length < count);
+    const start = (index * count) % Math.max(1, all.length);
+    return all.filter((_, at) => (at - start + all.length) % all.length < count);
   };
   const admitted: readonly Kind[] = KINDS[route.access];
   const refused = ALL_KINDS.filter((kind) => !admitted.includes(kind));
-  const rows = [...plainRows(route), ...(ROWS[route.action] ?? []), ...share(commonRows(route), SHORT_SHARE)];
+  const rows = [...plainRows(route), ...(ROWS[route.action] ?? []), ...share(commonRows(route), COMMON_SHARE)];
   return [
     ...admitted.flatMap((kind) =>
       rows.map((row) => ({ route, kind: row.isStranger ? 'stranger' : kind, row }) as Case),

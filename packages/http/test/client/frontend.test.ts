@@ -34,9 +34,9 @@ describe('the frontend API', () => {
   describe('a long answer', () => {
     const COUNT = 400;
 
-    it('is generated twice and not cached: it has an ETag, but no Content-Length', async () => {
+    it('is written while it is generated: it has neither an ETag nor a Content-Length', async () => {
       const { app, flags } = await createHostApp();
-      const payload = { type: 'string', value: 'p'.repeat(1500) };
+      const payload = { type: 'string', value: 'p'.repeat(3000) };
       await flags.definitions.import({
         version: 1,
         flags: Array.from({ length: COUNT }, (_, at) => ({
@@ -57,12 +57,10 @@ describe('the frontend API', () => {
         expect(headers['content-length']).toBeUndefined();
         expect(body.toggles).toHaveLength(COUNT);
         expect(body.toggles.at(-1)).toMatchObject({ name: `flag-${COUNT + 999}`, variant: { payload } });
-        expect((await ask().expect(200)).headers.etag).toBe(headers.etag);
+        expect(headers).not.toHaveProperty('etag');
       }
-      const { headers } = await request(app).get('/api/frontend?userId=7');
-      await request(app).get('/api/frontend?userId=7').set('If-None-Match', `${headers.etag}`).expect(304, '');
       await flags.disable({ project: 'default', flag: 'flag-1000', environment: 'production' });
-      const changed = await request(app).get('/api/frontend?userId=7').set('If-None-Match', `${headers.etag}`);
+      const changed = await request(app).get('/api/frontend?userId=7');
       expect([changed.status, changed.body.toggles.length]).toEqual([200, COUNT - 1]);
       await flags.close();
     });

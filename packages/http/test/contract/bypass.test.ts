@@ -32,7 +32,7 @@ const ROWS = ADMIN_ROUTES.flatMap((route) => {
   const rows = WRITTEN_ROWS.filter(({ endpoint, expect }) => actionOf(endpoint) === route.action && !expect.code);
   const row = rows.find(({ expect }) => !expect.unchanged) ?? rows[0];
   // An event stream does not end.
-  return row && route.media === undefined ? [[route.action, route, row] as const] : [];
+  return row && route.form?.media === undefined ? [[route.action, route, row] as const] : [];
 });
 const BYPASSING = ROWS.filter(([, route]) => headerRulesOf(route).takesBypass);
 const OTHERS = ROWS.filter(([, route]) => !headerRulesOf(route).takesBypass);

@@ -282,7 +282,7 @@ describe('prototypes', () => {
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"name":{"__proto__":{"polluted":1}}}';
 
   describe.each(EXPRESS_VERSIONS_IN_LENGTH)('a request, on Express $major,', (version) => {
-    const routes = ROUTES.filter(({ media }) => media === undefined);
+    const routes = ROUTES.filter(({ form }) => form?.media === undefined);
 
     let host: HostApp;
 

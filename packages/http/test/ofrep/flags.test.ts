@@ -137,7 +137,7 @@ describe('all flags by OFREP', () => {
     await ask('ada', '*').expect(304);
   });
 
-  it('are not sent again either if they exceed 1 MiB', async () => {
+  it('have no ETag if they exceed 1 MiB', async () => {
     const nameOf = (number: number) => `${'flag-'.repeat(19)}${number}`;
     for (let first = 1000; first < 7000; first += 500) {
       const ref = { project: 'default' };
@@ -153,8 +153,7 @@ describe('all flags by OFREP', () => {
     expect(body.flags).toHaveLength(6001);
     expect(body.flags.at(-1)).toMatchObject({ key: nameOf(6999), value: false, reason: 'DISABLED' });
     expect(headers['content-length']).toBeUndefined();
-    await ask('ada', headers.etag).expect(304);
-    await ask('bob', headers.etag).expect(200);
+    expect(headers).not.toHaveProperty('etag');
   });
 
   it('are sent again after a flag changes', async () => {

@@ -2,6 +2,7 @@ import type { ChangeRequest, ErrorCode, Flags, ListedChangeRequest } from '@flag
 import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } from '@flags/core/integration';
 import type { ApprovalPolicy, ChangeRequestApproval, ChangeRequestOptions, ChangeRequestTime } from '@flags/core/types';
 import { type Action, permissionOf, writtenBy } from '../../actions.js';
+import { LONG_READ } from '../../api/query.js';
 import { readableListRoute } from '../../api/readable-list.js';
 import { type Route, type RouteRequest, revised, route } from '../../api/route.js';
 import { isPermitted } from '../../auth/permissions.js';
@@ -76,7 +77,7 @@ const LATER_REFUSALS = REFUSALS.filter((code) => code !== 'project_protected' &&
 
 interface Decision {
   readonly path: 'approve' | 'reject' | 'withdraw' | 'apply';
-  readonly row: Pick<Route, 'summary' | 'body' | 'errors' | 'heavy'>;
+  readonly row: Pick<Route, 'summary' | 'body' | 'errors' | 'long'>;
   readonly decide: (
     { changeRequests }: Flags,
     ref: { readonly changeRequest: string },
@@ -91,7 +92,7 @@ const DECISIONS: readonly Decision[] = [
       summary: 'Approve the effect that a request had when the caller read it, as somebody else than its author',
       body: { schema: ({ changeRequestApproval }) => changeRequestApproval, required: true, checkedBy: 'core' },
       errors: ['own_change_request', 'effect_changed', ...LATER_REFUSALS],
-      heavy: 'change',
+      long: { kind: 'change' },
     },
     decide: ({ changeRequests }, ref, { body, context }) =>
       changeRequests.approve(ref, unchecked<ChangeRequestApproval>(body), context),
@@ -112,7 +113,7 @@ const DECISIONS: readonly Decision[] = [
       summary: 'Apply a request as one change set: now, or by itself at a time, which replaces an earlier one',
       body: { schema: ({ changeRequestTime }) => changeRequestTime, required: false, checkedBy: 'core' },
       errors: ['approval_required', ...LATER_REFUSALS],
-      heavy: 'change',
+      long: { kind: 'change' },
     },
     decide: ({ changeRequests }, ref, { body, context }) =>
       changeRequests.apply(ref, unchecked<ChangeRequestTime>(body ?? {}), context),
@@ -124,7 +125,7 @@ function decisionRoute({ path, row, decide }: Decision): Route {
   const permission = permissionOf(name);
   return route('POST', `${CHANGE_REQUEST}/${path}`, name, {
     ...row,
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     reply: requestSchema,
     errors: [...(row.errors ?? []), 'change_request_not_open'],
     changes: 'changeRequest',
@@ -153,14 +154,13 @@ export const changeRequestRoutes: readonly Route[] = [
     toWire: listedRequestToWire,
   }),
   route('POST', CHANGE_REQUESTS, 'createChangeRequest', {
-    permissionBy: 'handler',
+    permissionIn: 'handler',
     summary: 'Request changes, which are applied once: by a person, or by themselves at a time, when they are approved',
     status: 201,
     body: { schema: newRequestSchema, checkedBy: 'core' },
     reply: requestSchema,
     errors: [...REFUSALS, 'change_set_not_found', 'change_request_not_found', 'change_request_not_open'],
-    heavy: 'change',
-    isLight: ({ body }) => hasAtMost(FEW_CHANGES, body),
+    long: { kind: 'change', isShort: ({ body }) => hasAtMost(FEW_CHANGES, body) },
     changes: 'changeRequest',
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'createChangeRequest', read: 'getFlag' });
@@ -180,12 +180,10 @@ export const changeRequestRoutes: readonly Route[] = [
     },
   }),
   route('GET', CHANGE_REQUEST, 'getChangeRequest', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Get a change request with its changes, its present state, and what it would do now',
     reply: requestSchema,
-    caching: { by: 'flags' },
-    heavy: 'read',
-    waits: true,
+    long: LONG_READ,
     handle: async ({ params, ...request }) =>
       revised(await findReadable(request, params.changeRequestId), requestToWire),
   }),
@@ -195,10 +193,9 @@ export const changeRequestRoutes: readonly Route[] = [
 /** Which environments need approval. */
 export const policyRoutes: readonly Route[] = [
   route('GET', APPROVAL_POLICY, 'getApprovalPolicy', {
-    permissionBy: 'anyProject',
+    permissionIn: 'anyProject',
     summary: 'Get the environments whose changes need approval',
     reply: policySchema,
-    caching: { by: 'flags' },
     handle: async ({ flags }) => ({ body: await flags.approvalPolicy.get() }),
   }),
   route('PUT', APPROVAL_POLICY, 'changeApprovalPolicy', {

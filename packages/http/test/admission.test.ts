@@ -5,7 +5,7 @@ import { type Change, type Flags, memoryStorage, openFlags } from '@flags/core';
 import express from 'express';
 import { until } from '../../../test/until.js';
 import { createFlagsRouter } from '../../express/src/index.js';
-import { createGate, type Gate, leaveAfter } from '../src/api/gate.js';
+import { type Admission, createAdmission, type WorkKind } from '../src/api/admission.js';
 import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
 import { type FlagsReply, textReply, toFlagsReply } from '../src/messages/reply.js';
 import type { ReplySink } from '../src/messages/request.js';
@@ -144,8 +144,8 @@ const OVERLOADED = { status: 503, retryAfter: '1', code: 'overloaded' };
 const preview = (port: number, actor: string) => post(port, PREVIEW, { actor, body: previewOf(1) });
 const plan = (port: number, actor: string) => post(port, IMPORT, { actor, body: { definitions: {}, dryRun: true } });
 
-describe('the gate', () => {
-  it('admits two reads and one change at a time, queues eight requests, and replies 503 to further ones', async () => {
+describe('long requests', () => {
+  it('do two plans and one change at a time, wait if they are at most eight, and else get 503', async () => {
     const { port, held } = await listenHeld();
     const changes = [plan(port, 'grace')];
     await until(() => held.length === 1);
@@ -164,7 +164,7 @@ describe('the gate', () => {
     expect(await changes[0]?.answer).toMatchObject({ status: 403 });
   });
 
-  it('has one place for each actor, and half of the queue', async () => {
+  it('have one place for each actor, and half of the queue', async () => {
     const { port, held, actors } = await listenHeld();
     const own = Array.from({ length: 6 }, () => preview(port, 'ada'));
     const answers = collect(own);
@@ -181,7 +181,7 @@ describe('the gate', () => {
     expect((await other.answer).status).toBe(403);
   });
 
-  it('frees the queue place of a disconnected client', async () => {
+  it('of a disconnected client wait no longer', async () => {
     const { port, held, closed } = await listenHeld();
     const reads = Array.from({ length: 11 }, (_, n) => preview(port, `reader ${n}`));
     const answers = collect(reads);
@@ -205,7 +205,7 @@ describe('the gate', () => {
     }
   });
 
-  it('never delays a change that disables a flag', async () => {
+  it('never delay a change that disables a flag', async () => {
     const { port, held } = await listenHeld();
     const changes = ['one', 'two'].map((actor) => plan(port, actor));
     const reads = Array.from({ length: 10 }, (_, n) => preview(port, `reader ${n}`));
@@ -421,7 +421,7 @@ describe('a long answer', () => {
     }
   });
 
-  it('of evaluations is hashed for two clients at a time; others wait after 32 KiB', async () => {
+  it('of evaluations is made for two clients at a time; others wait after 64 KiB', async () => {
     const FLAGS = 400;
     const counts = new Map<string, number>();
     let most = 0;
@@ -429,7 +429,7 @@ describe('a long answer', () => {
       name: 'counting',
       isEnabled(_: object, { userId = '' }: { readonly userId?: string }) {
         counts.set(userId, (counts.get(userId) ?? 0) + 1);
-        // Pages of 50 flags reach 32 KiB with the first one. The first client to end the pass has evaluated all.
+        // Pages of 50 flags reach 64 KiB with the second one. The first client to end has evaluated all.
         if (counts.get(userId) === FLAGS && most === 0) most = [...counts.values()].filter((n) => n > 100).length;
         const end = performance.now() + 0.1;
         while (performance.now() < end);
@@ -478,7 +478,7 @@ function silentSink(): SilentSink {
   };
 }
 
-describe('the gate itself', () => {
+describe('a place itself', () => {
   const sinkOf = (write: () => boolean) => {
     const listeners: (() => void)[] = [];
     return {
@@ -492,8 +492,7 @@ describe('the gate itself', () => {
       },
     };
   };
-  const visitOf = (gate: Gate, actor: string, load: 'read' | 'change' = 'read') =>
-    gate({ load, actor, isPatient: false, request: { signal: undefined } });
+  const passageOf = (admission: Admission, actor: string) => admission({ signal: undefined }, actor);
 
   async function* slices(closed: () => void): AsyncGenerator<string, void, void> {
     try {
@@ -504,40 +503,47 @@ describe('the gate itself', () => {
     }
   }
 
-  async function admitted() {
-    const gate = createGate();
-    const visits = [visitOf(gate, 'ada'), visitOf(gate, 'grace')];
-    for (const visit of visits) await visit.enter();
+  async function admitted(kind: WorkKind = 'plan') {
+    const admission = createAdmission();
+    const passages = [passageOf(admission, 'ada'), passageOf(admission, 'grace')];
+    for (const passage of passages) await passage.enter(kind);
     const closed = jest.fn();
-    const [visit = fail(visits)] = visits;
-    const reply = leaveAfter(textReply({ status: 200, headers: {}, body: { first: [], rest: slices(closed) } }), visit);
-    return { gate, closed, reply, visit };
+    const [passage = fail(passages)] = passages;
+    const long = textReply({ status: 200, headers: {}, body: { first: [], rest: slices(closed) } });
+    return { admission, closed, reply: passage.leaveAfter(long), passage };
   }
 
   const writing = (reply: FlagsReply, sink: ReplySink) =>
     void toFlagsReply(reply, { request: { method: 'GET' }, headers: {}, onLateError: fail }).stream?.(sink);
 
-  it('keeps the place of a long reply until it is written, or discarded', async () => {
-    const { reply, closed, visit } = await admitted();
-    await reply.stream?.(sinkOf(() => visit.isInside()));
-    expect(visit.isInside()).toBe(false);
+  it('is kept until a long reply is written, or discarded', async () => {
+    const { reply, closed, passage } = await admitted();
+    await reply.stream?.(sinkOf(() => passage.isInside()));
+    expect(passage.isInside()).toBe(false);
     expect(closed).toHaveBeenCalledTimes(1);
     const other = await admitted();
     await other.reply.discard?.();
-    expect(other.visit.isInside()).toBe(false);
+    expect(other.passage.isInside()).toBe(false);
   });
 
-  it('disconnects a client that reads nothing for 5 seconds while others wait', async () => {
+  it('of an evaluation is free while its client reads the reply', async () => {
+    const { admission } = await admitted('evaluation');
+    const third = passageOf(admission, 'third');
+    await third.enter('evaluation');
+    expect(third.isInside()).toBe(true);
+  });
+
+  it('is taken from a client that reads nothing for 5 seconds while others wait', async () => {
     jest.useFakeTimers();
     try {
-      const { gate, reply } = await admitted();
+      const { admission, reply } = await admitted();
       const sink = sinkOf(() => false);
       writing(reply, sink);
       await jest.advanceTimersByTimeAsync(60_000);
       expect(sink.destroy).not.toHaveBeenCalled();
       sink.drain();
       await jest.advanceTimersByTimeAsync(4000);
-      void visitOf(gate, 'third').enter();
+      void passageOf(admission, 'third').enter('plan');
       await jest.advanceTimersByTimeAsync(900);
       expect(sink.destroy).not.toHaveBeenCalled();
       await jest.advanceTimersByTimeAsync(300);
@@ -547,16 +553,16 @@ describe('the gate itself', () => {
     }
   });
 
-  it('disconnects a client that reads for two minutes, while others wait', async () => {
+  it('is taken from a client that reads for two minutes, while others wait', async () => {
     jest.useFakeTimers();
     try {
-      const { gate, reply } = await admitted();
+      const { admission, reply } = await admitted();
       const sink = sinkOf(() => false);
       writing(reply, sink);
       await jest.advanceTimersByTimeAsync(600_000);
       sink.drain();
       expect(sink.destroy).not.toHaveBeenCalled();
-      void visitOf(gate, 'third').enter();
+      void passageOf(admission, 'third').enter('plan');
       await jest.advanceTimersByTimeAsync(1000);
       expect(sink.destroy).toHaveBeenCalledTimes(1);
     } finally {
@@ -564,16 +570,16 @@ describe('the gate itself', () => {
     }
   });
 
-  it('admits no third change while two long replies to changes are unread', async () => {
-    const gate = createGate();
-    const visits = ['ada', 'ada', 'ada'].map((actor) => visitOf(gate, actor, 'change'));
+  it('is not free for a third change while two long replies to changes are unread', async () => {
+    const admission = createAdmission();
+    const passages = ['ada', 'ada', 'ada'].map((actor) => passageOf(admission, actor));
     let isThird = false;
-    const [first = fail(visits), second = fail(visits), third = fail(visits)] = visits;
-    await first.enter();
+    const [first = fail(passages), second = fail(passages), third = fail(passages)] = passages;
+    await first.enter('change');
     first.commit();
-    await second.enter();
+    await second.enter('change');
     second.commit();
-    const entering = third.enter().then(() => {
+    const entering = third.enter('change').then(() => {
       isThird = true;
     });
     await new Promise(setImmediate);
