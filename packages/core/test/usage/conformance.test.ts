@@ -75,7 +75,9 @@ describe('usage in SQLite', () => {
 
   it('deletes the counts by second of earlier builds, and sums none of them', async () => {
     const { usage } = file.open();
-    file.database.exec(`INSERT INTO flags_recent_counts VALUES (0, 'checkout', '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`);
+    file.database.exec(
+      `INSERT INTO flags_recent_counts VALUES (0, 'checkout', '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`,
+    );
     expect(await countsIn(usage)).toEqual([]);
     await usage.prune({ now: NOW + 60 * 60_000 });
     expect(rowsIn('recent_counts')).toHaveLength(1);
