@@ -106,7 +106,7 @@ const NUMBERS = {
   usageDayRows: 300_000,
   /** Flags that applications have evaluated: one row per flag and application. */
   usagePairs: 300_000,
-  /** Counts in memory: seconds, minutes, hours, days, and pairs of a flag and an application, together. */
+  /** Counts in memory: minutes, hours, days, and pairs of a flag and an application, together. */
   usageRowsInMemory: 44_000,
   /** Consumers of events. */
   consumers: 100,

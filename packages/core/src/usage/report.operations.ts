@@ -4,7 +4,7 @@ import { LIMITS } from '../base/limits.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from '../engine/operation.js';
-import type { ApplicationRegistration, Resolution, UsageBatch, UsageStorage } from '../storage/usage/port.js';
+import type { ApplicationRegistration, UsageBatch, UsageStorage } from '../storage/usage/port.js';
 import { HOUR, MINUTE, startOf } from '../storage/usage/rules.js';
 import { iterateSums } from './sum-pages.js';
 import type {
@@ -78,8 +78,8 @@ const PAGE = 500;
 
 async function countEvaluations({ usage, now }: Engine): Promise<EvaluationCounts> {
   const time = now().getTime();
-  const lastHour = await countsSince(usage, 'minute', { time, window: HOUR });
-  const lastMinute = await countsSince(usage, 'second', { time, window: MINUTE });
+  const lastHour = await countsSince(usage, { time, window: HOUR });
+  const lastMinute = await countsSince(usage, { time, window: MINUTE });
   return {
     lastHour,
     lastMinute: new Map([...lastHour.keys()].map((flag) => [flag, lastMinute.get(flag) ?? NONE])),
@@ -88,12 +88,16 @@ async function countEvaluations({ usage, now }: Engine): Promise<EvaluationCount
 
 async function countsSince(
   usage: UsageStorage,
-  resolution: Resolution,
   { time, window }: { readonly time: number; readonly window: number },
 ): Promise<Map<string, YesNo>> {
-  const range = { from: startOf(resolution, time - window), until: time + CLOCK_SKEW };
+  const range = { from: startOf('minute', time - window), until: time + CLOCK_SKEW };
   const counts = new Map<string, YesNo>();
-  for await (const { flag, yes, no } of iterateSums(usage, { resolution, by: ['flag'], ...range, limit: PAGE })) {
+  for await (const { flag, yes, no } of iterateSums(usage, {
+    resolution: 'minute',
+    by: ['flag'],
+    ...range,
+    limit: PAGE,
+  })) {
     counts.set(flag, { yes, no });
   }
   return counts;

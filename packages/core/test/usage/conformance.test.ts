@@ -70,7 +70,19 @@ describe('usage in SQLite', () => {
     const recorded = usage.record(report('shop', 'checkout'));
     expect(rowsIn('counts')).toEqual([]);
     await recorded;
-    expect([rowsIn('recent_counts').length, rowsIn('counts').length]).toEqual([2, 3]);
+    expect([rowsIn('recent_counts').length, rowsIn('counts').length]).toEqual([1, 3]);
+  });
+
+  it('deletes the counts by second of earlier builds, and sums none of them', async () => {
+    const { usage } = file.open();
+    file.database.exec(
+      `INSERT INTO flags_recent_counts VALUES (0, 'checkout', '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`,
+    );
+    expect(await countsIn(usage)).toEqual([]);
+    await usage.prune({ now: NOW + 60 * 60_000 });
+    expect(rowsIn('recent_counts')).toHaveLength(1);
+    await usage.prune({ now: NOW + 61 * 60_000 });
+    expect(rowsIn('recent_counts')).toEqual([]);
   });
 
   it('leaves the connection open when it is closed', async () => {

@@ -39,12 +39,12 @@ describe('metrics', () => {
         await report({ checkout: { yes: 1, no: 0 } });
         clock.advance(MINUTE - SECOND);
         expect((await countsIn(flags)).lastMinute).toEqual({ checkout: { yes: 1, no: 0 } });
-        clock.advance(2 * SECOND);
+        clock.advance(MINUTE + 2 * SECOND);
         expect(await countsIn(flags)).toEqual({
           lastMinute: { checkout: { yes: 0, no: 0 } },
           lastHour: { checkout: { yes: 1, no: 0 } },
         });
-        clock.advance(HOUR - MINUTE - 3 * SECOND);
+        clock.advance(HOUR - 2 * MINUTE - 3 * SECOND);
         expect((await countsIn(flags)).lastHour).toEqual({ checkout: { yes: 1, no: 0 } });
         clock.advance(MINUTE + 3 * SECOND);
         expect(await countsIn(flags)).toEqual({ lastHour: {}, lastMinute: {} });

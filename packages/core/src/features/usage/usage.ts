@@ -30,8 +30,7 @@ export class Usage extends Namespace {
 
   /**
    * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
-   * The windows slide with the clock: the last minute by the second, the last hour by the minute. So the last hour may
-   * reach up to a minute further back.
+   * The windows slide with the clock by the minute, so both may reach up to a minute further back.
    *
    * @example
    * const { yes, no } = (await flags.usage.count()).lastHour.get('checkout') ?? { yes: 0, no: 0 };

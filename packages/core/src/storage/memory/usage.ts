@@ -32,8 +32,7 @@ import { type HeldCount, type MemoryCounts, memoryCounts } from './counts.js';
 
 /** Rows of counts: databases have more room for them. `LIMITS.unknownNames` fit into the resolutions that count names. */
 const MOST_ROWS: Readonly<Record<Resolution, number>> = {
-  second: 0.25 * LIMITS.usageRowsInMemory,
-  minute: 0.25 * LIMITS.usageRowsInMemory,
+  minute: 0.5 * LIMITS.usageRowsInMemory,
   hour: 0.15 * LIMITS.usageRowsInMemory,
   day: 0.1 * LIMITS.usageRowsInMemory,
   ever: 0.25 * LIMITS.usageRowsInMemory,
@@ -57,7 +56,6 @@ const MOST_TEXT = 4_194_304;
  */
 export function memoryUsage(): UsageStorage {
   const counts: Readonly<Record<Resolution, MemoryCounts>> = {
-    second: memoryCounts(),
     minute: memoryCounts(),
     hour: memoryCounts(),
     day: memoryCounts(),
@@ -106,7 +104,7 @@ export function memoryUsage(): UsageStorage {
   function removeNames(names: readonly HeldCount[]): number {
     if (names.length === 0) return 0;
     const removed = new Set(names.map(({ application, flag }) => JSON.stringify([application, flag])));
-    removeWhere(['second', 'minute', 'ever'], ({ application, flag }) => {
+    removeWhere(['minute', 'ever'], ({ application, flag }) => {
       return application !== '' && removed.has(JSON.stringify([application, flag]));
     });
     for (const { application } of names) applications.dropNames(application, 1);
@@ -114,7 +112,7 @@ export function memoryUsage(): UsageStorage {
   }
 
   function removeApplication(name: string): boolean {
-    removeWhere(['second', 'minute', 'ever'], ({ application }) => application === name);
+    removeWhere(['minute', 'ever'], ({ application }) => application === name);
     return applications.remove(name);
   }
 
@@ -142,7 +140,7 @@ export function memoryUsage(): UsageStorage {
     removeWhere(['ever'], ({ isUnknown, at }) => isUnknown && at < since);
     const gone = new Set([...lastSeen].flatMap(([flag, at]) => (at < since && !isFlag(flag) ? [flag] : [])));
     for (const flag of gone) lastSeen.delete(flag);
-    if (gone.size > 0) removeWhere(['second', 'minute', 'ever'], ({ flag }) => gone.has(flag));
+    if (gone.size > 0) removeWhere(['minute', 'ever'], ({ flag }) => gone.has(flag));
   }
 
   return {

@@ -53,7 +53,7 @@ function documentTables(prefix: string): string {
 /**
  * The tables of usage.
  *
- * - `recent_counts` and `counts` have one row per period; `resolution` is 0 by second, 1 by minute, 2 by hour, 3 by day, 4
+ * - `recent_counts` and `counts` have one row per period; `resolution` is 1 by minute, 2 by hour, 3 by day, 4
  *   for the sum of an application. `is_public`: only public reporters counted here. `at` is the time of the latest report.
  * - The keys keep the rows of a report together, so that it writes few pages: the recent ones, which have no application, are
  *   ordered by flag, the others by application and period. No index has a column that a report changes, except for unknown names.

@@ -14,10 +14,11 @@ import {
 } from './rules.js';
 
 const EVER = RESOLUTIONS.ever.code;
-const IS_RECENT = `resolution IN (${RESOLUTIONS.second.code}, ${RESOLUTIONS.minute.code})`;
+/** Those by second of earlier builds, too. */
+const IS_RECENT = `resolution <= ${RESOLUTIONS.minute.code}`;
 const IS_LONG_TERM = `resolution IN (${RESOLUTIONS.hour.code}, ${RESOLUTIONS.day.code}, ${EVER})`;
 const IS_NAME = `resolution = ${EVER} AND is_unknown`;
-const EXPIRING = ['second', 'minute', 'hour', 'day'] as const satisfies readonly Resolution[];
+const EXPIRING = ['minute', 'hour', 'day'] as const satisfies readonly Resolution[];
 
 /** Lists of statements that belong in one transaction. */
 interface UsageRemovals {
@@ -153,7 +154,8 @@ export function createUsageDeletion(options: DeletionOptions): Pick<UsageStorage
     await inSlices((limit) => [{ text, values: [now - DAY, limit] }]);
     for (const resolution of EXPIRING) {
       const table = tables[tableOf(resolution)];
-      const condition = `resolution = ${RESOLUTIONS[resolution].code} AND start < ?`;
+      const isOne = resolution === 'minute' ? IS_RECENT : `resolution = ${RESOLUTIONS[resolution].code}`;
+      const condition = `${isOne} AND start < ?`;
       await deleteRows({ table, condition, values: [firstKept(resolution, now)] });
     }
   }

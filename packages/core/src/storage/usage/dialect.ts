@@ -34,5 +34,5 @@ export interface UsageDialect {
 
 /** Returns the table of the counts of a resolution. */
 export function tableOf(resolution: Resolution): 'recentCounts' | 'counts' {
-  return resolution === 'second' || resolution === 'minute' ? 'recentCounts' : 'counts';
+  return resolution === 'minute' ? 'recentCounts' : 'counts';
 }

@@ -22,7 +22,7 @@ import type { Awaitable } from '../../base/common.types.js';
  *   at,
  *   reports: [{ application: 'shop', instance: { id: 'shop-1' }, stop: at, counts }],
  * });
- * await usage.sum({ resolution: 'second', by: ['flag'], from: at - 60_000 }); // [{ flag: 'checkout', yes: 3, no: 1 }]
+ * await usage.sum({ resolution: 'minute', by: ['flag'], from: at - 60_000 }); // [{ flag: 'checkout', yes: 3, no: 1 }]
  */
 export interface UsageStorage {
   /**
@@ -34,8 +34,7 @@ export interface UsageStorage {
    * It applies these `LIMITS`; concurrent calls in several processes may exceed them for a moment:
    *
    * - `applications`, and for one token `applicationsPerToken`, or `applicationsPerFrontendToken` if the reporter is public:
-   *   a further application is not stored: of its reports, only the counts of flags by second and minute and the last-seen
-   *   times are. An application belongs to the token that named it first
+   *   a further application is not stored: of its reports, only the counts of flags by minute and the last-seen times are. An application belongs to the token that named it first
    * - `instancesPerApplication`: a further instance replaces the one that was seen least recently
    * - `unknownNamesPerApplication`: a further name replaces one that only public reporters have named, otherwise the one
    *   that was reported least recently
@@ -89,16 +88,15 @@ export interface UsageStorage {
  *
  * | Resolution | Kept | By application | By environment and variant |
  * | --- | --- | --- | --- |
- * | `second` | 2 minutes | no | no |
  * | `minute` | 61 minutes | no | no |
  * | `hour` | `LIMITS.usageHours` hours | yes | yes |
  * | `day` | `LIMITS.usageDays` days (UTC) | yes | yes |
  * | `ever` | while the application is known | yes | no |
  *
  * The current period is one of those kept. Counts that are too old when they arrive are not stored. Counts of unknown names
- * are stored by `second`, `minute` and `ever` only.
+ * are stored by `minute` and `ever` only.
  */
-export type Resolution = 'second' | 'minute' | 'hour' | 'day' | 'ever';
+export type Resolution = 'minute' | 'hour' | 'day' | 'ever';
 
 /** Registrations and reports of one reporter. */
 export interface UsageBatch {
@@ -126,7 +124,7 @@ export interface Reporter {
 export interface UsageReport {
   readonly application: string;
   readonly instance: InstanceSighting;
-  /** End of the reported period, at most the time of the batch. The report counts in the second and minute that contain it. */
+  /** End of the reported period, at most the time of the batch. The report counts in the minute that contains it. */
   readonly stop: number;
   /** The environment of the evaluations. Default: ''. */
   readonly environment?: string;
@@ -199,7 +197,7 @@ export interface UsageKeys {
   readonly flag: string;
   readonly application: string;
   readonly environment: string;
-  /** The start of the second, minute, hour or day; 0 for `ever`. */
+  /** The start of the minute, hour or day; 0 for `ever`. */
   readonly start: number;
   /**
    * The name of a variant: the sum's `yes` counts the evaluations that returned it. '' for the counts of the flag

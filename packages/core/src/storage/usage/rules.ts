@@ -1,14 +1,12 @@
 import { LIMITS } from '../../base/limits.js';
 import type { DroppedUsage, FlagCount, Resolution, UsageBatch, UsageReport } from './port.js';
 
-export const SECOND = 1000;
-export const MINUTE = 60 * SECOND;
+export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** The length of a period, how many are kept with the current one, and the code that databases store. */
+/** The length of a period, how many are kept with the current one, and the code that databases store; 0 was by second. */
 export const RESOLUTIONS = {
-  second: { code: 0, length: SECOND, kept: 120 },
   minute: { code: 1, length: MINUTE, kept: 61 },
   hour: { code: 2, length: HOUR, kept: LIMITS.usageHours },
   day: { code: 3, length: DAY, kept: LIMITS.usageDays },
@@ -35,7 +33,7 @@ export function boundedSum(one: number, other: number): number {
 export interface CountRow {
   readonly resolution: Resolution;
   readonly flag: string;
-  /** '' by second and minute, except for unknown names: these are counted by application throughout. */
+  /** '' by minute, except for unknown names: these are counted by application throughout. */
   readonly application: string;
   /** '' except by hour and day. */
   readonly environment: string;
@@ -116,7 +114,7 @@ function countsOf(
     resolutions
       .map((resolution) => ({ resolution, start: startOf(resolution, time) }))
       .filter(({ resolution, start }) => start >= firstKept(resolution, at));
-  const recent = keptPeriods(['second', 'minute'], stop);
+  const recent = keptPeriods(['minute'], stop);
   const periods = keptPeriods(['hour', 'day'], hour);
   const ever = { resolution: 'ever', start: 0 } as const;
   const rows: CountRow[] = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { UsageStorage } from '../../../src/storage/usage/port.js';
-import { MINUTE, RESOLUTIONS, SECOND } from '../../../src/storage/usage/rules.js';
+import { MINUTE, RESOLUTIONS } from '../../../src/storage/usage/rules.js';
 import { same } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
@@ -16,11 +16,12 @@ import {
   register,
   registration,
   report,
+  SECOND,
   seenTimes,
   type UsageRule,
 } from './samples.js';
 
-export const ALL = ['second', 'minute', 'hour', 'day', 'ever'] as const;
+export const ALL = ['minute', 'hour', 'day', 'ever'] as const;
 
 export function countRules(rule: UsageRule): void {
   rule('returns no counts before the first report', async (usage) => {
@@ -88,29 +89,26 @@ export function countRules(rule: UsageRule): void {
   });
 }
 
-async function yesFrom(usage: UsageStorage, resolution: 'second' | 'minute', from: number): Promise<number> {
-  const [count] = await usage.sum({ resolution, by: ['flag'], from });
+async function yesFrom(usage: UsageStorage, from: number): Promise<number> {
+  const [count] = await usage.sum({ resolution: 'minute', by: ['flag'], from });
   return count?.yes ?? 0;
 }
 
 export function windowRules(rule: UsageRule): void {
-  rule('counts a report in the second and the minute that contain the end of its period', async (usage) => {
+  rule('counts a report in the minute that contains the end of its period', async (usage) => {
     for (const age of [0, 1, SECOND, SECOND + 1, MINUTE]) await record(usage, report({ stop: NOW - age }));
-    for (const [resolution, age, expected] of [
-      ['second', 0, 1],
-      ['second', SECOND, 3],
-      ['second', 2 * SECOND, 4],
-      ['minute', 0, 1],
-      ['minute', MINUTE, 5],
+    for (const [age, expected] of [
+      [0, 1],
+      [MINUTE, 5],
     ] as const) {
-      assert.equal(await yesFrom(usage, resolution, NOW - age), expected);
+      assert.equal(await yesFrom(usage, NOW - age), expected);
     }
   });
 
   rule('counts only the periods that start within the window, and leaves out flags without any', async (usage) => {
     for (const age of [0, 30 * SECOND, 90 * SECOND, 59 * MINUTE]) await record(usage, report({ stop: NOW - age }));
     await record(usage, report({ stop: NOW - 90 * SECOND, counts: once('early') }));
-    same(await usage.sum({ resolution: 'second', by: ['flag'], from: NOW - MINUTE }), [
+    same(await usage.sum({ resolution: 'minute', by: ['flag'], from: NOW - MINUTE }), [
       { flag: 'checkout', yes: 2, no: 0 },
     ]);
     same(await usage.sum({ resolution: 'minute', by: ['flag'], from: NOW - 60 * MINUTE, until: NOW - MINUTE }), [
@@ -120,7 +118,7 @@ export function windowRules(rule: UsageRule): void {
   });
 
   rule('stores no periods that are too old when they arrive', async (usage) => {
-    const timed = ['second', 'minute', 'hour', 'day'] as const;
+    const timed = ['minute', 'hour', 'day'] as const;
     for (const resolution of timed) {
       const { length, kept } = RESOLUTIONS[resolution];
       for (const age of [kept - 1, kept]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LIMITS } from '../../../src/base/limits.js';
 import type { Reporter, UsageStorage } from '../../../src/storage/usage/port.js';
-import { MINUTE, SECOND } from '../../../src/storage/usage/rules.js';
+import { MINUTE } from '../../../src/storage/usage/rules.js';
 import { same } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
@@ -16,6 +16,7 @@ import {
   register,
   registration,
   report,
+  SECOND,
   seenTimes,
   type UsageRule,
 } from './samples.js';
@@ -187,7 +188,7 @@ export function unknownNameRules(rule: UsageRule): void {
     await record(usage, report({ unknown, counts: [] }));
     const known = once('banner', 'checkout');
     const all = [...known, { flag: 'chekcout', yes: 4, no: 6 }];
-    for (const resolution of ['second', 'minute', 'ever'] as const) same(await countsIn(usage, resolution), all);
+    for (const resolution of ['minute', 'ever'] as const) same(await countsIn(usage, resolution), all);
     for (const resolution of ['hour', 'day'] as const) same(await countsIn(usage, resolution), known);
     same(await seenTimes(usage, 'chekcout', 'checkout'), [['checkout', NOW]]);
   });
@@ -246,16 +247,12 @@ export function unknownNameRules(rule: UsageRule): void {
     same(await flagsOf(usage, 'shop'), ['new']);
   });
 
-  rule('counts a name of many seconds', async (usage) => {
+  rule('counts a name that many reports have', async (usage) => {
     const stops = Array.from({ length: 120 }, (_, age) => NOW - age * SECOND);
     await record(
       usage,
       stops.map((stop) => report({ stop, counts: [], unknown: once('name') })),
     );
-    const recent = await usage.sum({ resolution: 'second', by: ['flag'], from: NOW - 59 * SECOND });
-    same(recent, [{ flag: 'name', yes: 60, no: 0 }]);
-    for (const resolution of ['second', 'minute'] as const) {
-      same(await countsIn(usage, resolution), [{ flag: 'name', yes: 120, no: 0 }]);
-    }
+    same(await countsIn(usage, 'minute'), [{ flag: 'name', yes: 120, no: 0 }]);
   });
 }

@@ -8,7 +8,7 @@ import type {
   UsageStorage,
   UsageSum,
 } from '../../../src/storage/usage/port.js';
-import { DAY, MINUTE, NOTHING_DROPPED, SECOND } from '../../../src/storage/usage/rules.js';
+import { DAY, MINUTE, NOTHING_DROPPED } from '../../../src/storage/usage/rules.js';
 import { same } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
@@ -22,6 +22,7 @@ import {
   register,
   registration,
   report,
+  SECOND,
   seenTimes,
   type UsageRule,
 } from './samples.js';
@@ -54,7 +55,7 @@ async function contentOf(usage: UsageStorage): Promise<unknown> {
   const by = ['flag', 'application', 'environment', 'start', 'variant'] as const;
   return {
     counts: await countsIn(usage),
-    late: await usage.sum({ resolution: 'second', by: ['flag'], from: NOW }),
+    late: await usage.sum({ resolution: 'minute', by: ['flag'], from: NOW }),
     hours: await usage.sum({ resolution: 'hour', by }),
     days: await usage.sum({ resolution: 'day', by }),
     usage: await pairsIn(usage),

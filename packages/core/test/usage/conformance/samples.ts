@@ -25,6 +25,7 @@ export type UsageRule = Rule<
 
 /** The first moment of an hour. All times of the suite are relative to it. */
 export const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
+export const SECOND = 1000;
 
 /** Returns a report of one evaluation of `checkout` by `shop` at {@link NOW}, with the given changes. */
 export function report(given: Partial<UsageReport> = {}): UsageReport {
