@@ -211,7 +211,7 @@ module.exports = {
       to: {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
-          '^packages/core/src/(engine/engine|features/change-requests/change-request|flags/flag|projects/project|segments/segment|tokens/(people|token))\\.ts$',
+          '^packages/core/src/(engine/engine|features/change-requests/change-request|flags/flag(-members)?|projects/project|segments/segment|tokens/(people|token))\\.ts$',
           '^packages/core/src/base/',
           // The strategies as data.
           '^packages/core/src/evaluation/strategies\\.ts$',
