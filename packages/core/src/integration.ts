@@ -7,7 +7,7 @@
 export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
 export type { Awaitable } from './base/common.types.js';
 // JSON values
-export { cloneJson, cloneWithoutPrototypes, deepFreeze, freezeJson, isObject, isSameJson } from './base/json.js';
+export { cloneJson, cloneWithoutPrototypes, freezeJson, isObject, isSameJson } from './base/json.js';
 export { createLifetime, type Lifetime } from './base/lifetime.js';
 // Shared calls
 export { memoizeAsync } from './base/memoize.js';
@@ -99,7 +99,7 @@ export { createValidators, type InputSchemas, inputSchemas } from './input-schem
 // Events
 export { describeEvent } from './kinds.js';
 // Events
-export { projectsIn, projectsOf, type WireEventQuery } from './log/event.types.js';
+export { projectsOf, type WireEventQuery } from './log/event.types.js';
 export type { DocumentDifference, DocumentName } from './log/history.types.js';
 // Evaluation in the terms of OpenFeature
 export { findFlag } from './openfeature/find.js';
@@ -167,7 +167,6 @@ export {
   NOTHING_DROPPED,
   RESOLUTIONS,
   rowsOf,
-  startOf,
   type UsageRows,
 } from './storage/usage/rules.js';
 // API tokens

@@ -2,23 +2,24 @@ import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
 import type { CallOperation, ChangeOperation } from '../engine/operation.js';
 import type { Validators } from '../input-schemas.js';
-import type { ChangeEngine } from './engine.js';
 
 interface Named {
   /** The name of the operation. */
   readonly op: string;
 }
 
-type AnyChange = ChangeOperation<never, never, unknown, ChangeEngine>;
-type AnyCall = CallOperation<never, never, never, unknown, ChangeEngine>;
+type AnyChange<Needed> = ChangeOperation<never, never, unknown, Needed>;
+type AnyCall<Needed> = CallOperation<never, never, never, unknown, Needed>;
 
-/** The row of an operation. */
-export type AnyRow = Named & (AnyChange | AnyCall);
+/** The row of an operation that runs on this engine. */
+export type AnyRow<Needed = never> = Named & (AnyChange<Needed> | AnyCall<Needed>);
 
 export type UntypedChange = Named & ChangeOperation<unknown, unknown, unknown>;
-export type UntypedCall = Named & CallOperation<unknown, unknown, unknown, unknown, ChangeEngine>;
+export type UntypedCall<Needed> = Named & CallOperation<unknown, unknown, unknown, unknown, Needed>;
 
-type PrepareOf<Row> = Row extends { readonly prepare: infer Prepare extends AnyChange['prepare'] } ? Prepare : never;
+type PrepareOf<Row> = Row extends { readonly prepare: infer Prepare extends AnyChange<never>['prepare'] }
+  ? Prepare
+  : never;
 
 export type RefOf<Row> = Parameters<PrepareOf<Row>>[1];
 export type InputOf<Row> = Parameters<PrepareOf<Row>>[2];
@@ -52,7 +53,7 @@ type Validating = { readonly validate: Validators };
  *
  * @throws FlagsError `invalid_input`
  */
-export function readInput(engine: Validating, row: UntypedChange | UntypedCall, input: unknown): unknown {
+export function readInput(engine: Validating, row: Pick<AnyRow, 'input' | 'isInputOptional'>, input: unknown): unknown {
   const given = row.isInputOptional ? (input ?? {}) : input;
   return row.input === undefined ? given : engine.validate[row.input as keyof Validators](given);
 }
