@@ -107,7 +107,7 @@ interface EventStates extends Pick<DomainEvent, 'data' | 'before'> {
 }
 
 /** Returns the projects in the states of an event that may move a flag or a segment; null for the instance. */
-export function projectsIn({ type, data, before }: Omit<EventStates, 'project'>): readonly (string | null)[] {
+function projectsIn({ type, data, before }: Omit<EventStates, 'project'>): readonly (string | null)[] {
   if (!describeEvent(type).moves) return [];
   return [projectIn(data), projectIn(before)].filter((project) => project !== undefined);
 }
