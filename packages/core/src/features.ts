@@ -20,11 +20,6 @@ export const EVENT_TYPES: readonly EventType[] = REGISTRY.eventTypes as readonly
 
 export const { describeEvent } = REGISTRY;
 
-/** Returns the projects in the states of an event that may move a flag or a segment; null for the instance. */
-export function projectsIn(event: Parameters<typeof events.projectsIn>[1]): readonly (string | null)[] {
-  return events.projectsIn(REGISTRY, event);
-}
-
 /** Returns the projects of events; null for the instance. */
 export function projectsOf(given: Parameters<typeof events.projectsOf>[1]): ReadonlySet<string | null> {
   return events.projectsOf(REGISTRY, given);

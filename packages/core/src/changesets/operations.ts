@@ -1,6 +1,4 @@
-import type { Awaitable } from '../base/common.types.js';
 import { consumerOperations } from '../consumers/consumers.operations.js';
-import type { Engine, PreparedChange } from '../engine/engine.js';
 import { policyOperations } from '../features/change-requests/policy.operations.js';
 import { type ChangeOperationName, SET_OPERATIONS } from '../features/change-requests/vocabulary.js';
 import { flagListOperations } from '../flags/flag-lists.operations.js';
