@@ -28,11 +28,6 @@ export function describeEvent(type: string): EventDescription<DomainEvent, Event
   return REGISTRY.describeEvent(type) as EventDescription<DomainEvent, EventAction>;
 }
 
-/** Returns the projects in the states of an event that may move a flag or a segment; null for the instance. */
-export function projectsIn(event: Parameters<typeof events.projectsIn>[1]): readonly (string | null)[] {
-  return events.projectsIn(REGISTRY, event);
-}
-
 /** Returns the projects of events; null for the instance. */
 export function projectsOf(given: Parameters<typeof events.projectsOf>[1]): ReadonlySet<string | null> {
   return events.projectsOf(REGISTRY, given);

@@ -82,11 +82,7 @@ export type {} from './integration.js';
 // Events
 export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
 export type { FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
-export {
-  /** @deprecated The name of {@link openFlags} before it differed from `createFlag` by more than a letter. */
-  openFlags as createFlags,
-  openFlags,
-} from './open-flags.js';
+export { openFlags } from './open-flags.js';
 export type { FlagsOptions } from './options.js';
 export type {
   Member,

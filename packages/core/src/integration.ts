@@ -7,7 +7,7 @@
 export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
 export type { Awaitable } from './base/common.types.js';
 // JSON values
-export { cloneJson, cloneWithoutPrototypes, deepFreeze, freezeJson, isObject, isSameJson } from './base/json.js';
+export { cloneJson, cloneWithoutPrototypes, freezeJson, isObject, isSameJson } from './base/json.js';
 export { createLifetime, type Lifetime } from './base/lifetime.js';
 // Shared calls
 export { memoizeAsync } from './base/memoize.js';
@@ -99,7 +99,7 @@ export type {
 // Rollouts
 export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
 // Events
-export { describeEvent, projectsIn, projectsOf } from './features.js';
+export { describeEvent, projectsOf } from './features.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from './flags/flag-members.js';
 export { ROLLOUT_STATES } from './flags/rollout.types.js';
@@ -175,7 +175,6 @@ export {
   NOTHING_DROPPED,
   RESOLUTIONS,
   rowsOf,
-  startOf,
   type UsageRows,
 } from './storage/usage/rules.js';
 // API tokens

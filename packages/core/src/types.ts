@@ -90,6 +90,7 @@ export type {
   StrategyReplacement,
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
+export type { DueItem } from './flags.js';
 export type { DueMode } from './kernel/due/runner.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
 export type { UndoOptions } from './log/history.types.js';

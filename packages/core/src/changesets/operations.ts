@@ -1,6 +1,4 @@
-import type { Awaitable } from '../base/common.types.js';
 import { consumerOperations } from '../consumers/consumers.operations.js';
-import type { Engine, PreparedChange } from '../engine/engine.js';
 import { policyOperations } from '../features/change-requests/policy.operations.js';
 import { type ChangeOperationName, SET_OPERATIONS } from '../features/change-requests/vocabulary.js';
 import { flagListOperations } from '../flags/flag-lists.operations.js';
@@ -13,7 +11,7 @@ import { applicationOperations } from '../usage/applications.operations.js';
 import { reportOperations } from '../usage/report.operations.js';
 import { seenFlagOperations } from '../usage/seen-flags.operations.js';
 import { usageOperations } from '../usage/usage-over-time.operations.js';
-import * as rows from './row.js';
+import type * as rows from './row.js';
 import { undoOperations } from './undo.js';
 
 /**
@@ -43,8 +41,6 @@ export type OperationName = {
   [Name in keyof Operations]: Operations[Name] extends { readonly prepare: unknown } ? Name : never;
 }[keyof Operations];
 
-export type RefOf<Name extends OperationName> = rows.RefOf<Operations[Name]>;
-export type InputOf<Name extends OperationName> = rows.InputOf<Operations[Name]>;
 export type ResultOf<Name extends OperationName> = rows.ResultOf<Operations[Name]>;
 export type ChangeArguments<Name extends OperationName> = rows.ChangeArguments<Operations[Name]>;
 
@@ -68,22 +64,3 @@ export const CHANGE_OPERATIONS = [...BY_NAME].flatMap(([name, { isInSets }]) =>
 export const REQUEST_OPERATIONS: readonly OperationName[] = [...BY_NAME].flatMap(
   ([name, { isInSets, isInRequests }]) => (isInSets || isInRequests ? [name as OperationName] : []),
 );
-
-/** A call of an operation. */
-interface OperationCall {
-  readonly op: string;
-  readonly ref?: unknown;
-  readonly input?: unknown;
-}
-
-/**
- * Validates the input of an operation, and prepares its change.
- *
- * @throws FlagsError `invalid_input`
- */
-export function prepareOperation(
-  engine: Engine & { readonly validate: Validators },
-  { op, ref, input }: OperationCall,
-): Awaitable<PreparedChange> {
-  return rows.prepareChange(engine, BY_NAME.get(op) as rows.UntypedChange, { ref, input });
-}

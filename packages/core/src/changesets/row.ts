@@ -8,16 +8,18 @@ interface Named {
   readonly op: string;
 }
 
-type AnyChange = ChangeOperation<never, never, unknown, never>;
-type AnyCall = CallOperation<never, never, never, unknown, never>;
+type AnyChange<Needed> = ChangeOperation<never, never, unknown, Needed>;
+type AnyCall<Needed> = CallOperation<never, never, never, unknown, Needed>;
 
-/** The row of an operation. */
-export type AnyRow = Named & (AnyChange | AnyCall);
+/** The row of an operation that runs on this engine. */
+export type AnyRow<Needed = never> = Named & (AnyChange<Needed> | AnyCall<Needed>);
 
 export type UntypedChange = Named & ChangeOperation<unknown, unknown, unknown, unknown>;
-export type UntypedCall = Named & CallOperation<unknown, unknown, unknown, unknown, unknown>;
+export type UntypedCall<Needed> = Named & CallOperation<unknown, unknown, unknown, unknown, Needed>;
 
-type PrepareOf<Row> = Row extends { readonly prepare: infer Prepare extends AnyChange['prepare'] } ? Prepare : never;
+type PrepareOf<Row> = Row extends { readonly prepare: infer Prepare extends AnyChange<never>['prepare'] }
+  ? Prepare
+  : never;
 
 export type RefOf<Row> = Parameters<PrepareOf<Row>>[1];
 export type InputOf<Row> = Parameters<PrepareOf<Row>>[2];
@@ -51,7 +53,7 @@ type Validating = { readonly validate: AnyValidators };
  *
  * @throws FlagsError `invalid_input`
  */
-export function readInput(engine: Validating, row: UntypedChange | UntypedCall, input: unknown): unknown {
+export function readInput(engine: Validating, row: Pick<AnyRow, 'input' | 'isInputOptional'>, input: unknown): unknown {
   const given = row.isInputOptional ? (input ?? {}) : input;
   return row.input === undefined ? given : engine.validate[row.input]?.(given as never);
 }

@@ -57,7 +57,11 @@ export function withEngine<Own extends ChangeEngine, Result>(
 
 /** Runs an operation: a change as a change set of one, for which a repeated id returns the first result. */
 export function run<Row extends AnyRow>(flags: WithEngine, row: Row, given: ArgumentsOf<Row>): Promise<ResultOf<Row>>;
-export function run(flags: WithEngine, row: UntypedChange | UntypedCall, given: GivenArguments): Promise<unknown> {
+export function run(
+  flags: WithEngine,
+  row: UntypedChange | UntypedCall<ChangeEngine>,
+  given: GivenArguments,
+): Promise<unknown> {
   if ('prepare' in row) return commitChange(flags, row, given).then(resultOf);
   return withEngine(flags, row, given, async (engine) => {
     const { ref, context } = given;

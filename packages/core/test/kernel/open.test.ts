@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REQUEST_OPERATIONS } from '../../src/changesets/operations.js';
-import { EVENT_TYPES, REGISTRY } from '../../src/features.js';
+import { EVENT_TYPES, FEATURES, REGISTRY } from '../../src/features.js';
 import { WIRE_NAMES } from '../../src/words/event-names.js';
 
 const KERNEL = join(__dirname, '../../src/kernel');
@@ -31,4 +31,8 @@ describe('the kernel', () => {
 
 it('knows the same events as the wire', () => {
   expect([...EVENT_TYPES].sort()).toEqual(Object.keys(WIRE_NAMES).sort());
+});
+
+it.each(FEATURES.map(({ name }) => name))('finds what %s gives in its folder', (name) => {
+  expect(existsSync(join(KERNEL, '../features', name, 'feature.ts'))).toBe(true);
 });

@@ -8,7 +8,7 @@ interface EventStates extends Pick<DomainEvent, 'data' | 'before'> {
 }
 
 /** Returns the projects in the states of an event that may move a flag or a segment; null for the instance. */
-export function projectsIn(
+function projectsIn(
   { describeEvent }: Registry,
   { type, data, before }: Omit<EventStates, 'project'>,
 ): readonly (string | null)[] {
