@@ -1,12 +1,12 @@
 // The program that bundles.mjs bundles: the engine, the router and the SQLite storage.
 import assert from 'node:assert/strict';
-import { createFlags } from '@flags/core';
+import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 
 const path = process.argv[2] ?? 'bundled.db';
 sqliteStorage(path)
-  .then((storage) => createFlags({ storage }))
+  .then((storage) => openFlags({ storage }))
   .then(async (flags) => {
     await flags.createFlag({ project: 'default' }, { name: 'bundled' });
     const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));

@@ -1,5 +1,5 @@
 const assert = require('node:assert/strict');
-const { createFlags, memoryStorage } = require('@flags/core');
+const { openFlags, memoryStorage } = require('@flags/core');
 const { sqliteStorage } = require('@flags/core/sqlite');
 const { storageConformance } = require('@flags/core/testing');
 const { createFlagsRouter } = require('@flags/express');
@@ -13,7 +13,7 @@ const express = require('express');
 
 async function main() {
   for (const storage of [memoryStorage(), sqliteStorage('commonjs.db')]) {
-    const flags = await createFlags({ storage: instrumentStorage(await storage) });
+    const flags = await openFlags({ storage: instrumentStorage(await storage) });
     instrumentFlags(flags);
     await flags.createFlag({ project: 'default' }, { name: 'packed' });
     assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);

@@ -1,17 +1,17 @@
 // An application that writes declarations: what it exports must be nameable.
-import { createFlags, defineFlags, memoryStorage } from '@flags/core';
+import { defineFlags, memoryStorage, openFlags } from '@flags/core';
 
 export const schema = defineFlags(
   { packed: { variants: { red: { color: 'string' } } } },
   { context: { plan: ['free'] } },
 );
 export const storage = memoryStorage();
-export const typed = await createFlags({ storage, schema });
+export const typed = await openFlags({ storage, schema });
 export const evaluator = typed.evaluator;
 export const variant = typed.getVariant('packed');
 export const payload = typed.getPayload('packed');
 export const drift = await typed.drift();
-export const flags = await createFlags({ storage: memoryStorage() });
+export const flags = await openFlags({ storage: memoryStorage() });
 export const settings = flags.settings;
 export const status = flags.status();
 export const contexts = flags.recentContexts();
@@ -38,15 +38,15 @@ export const before = effect?.before;
 export const [context] = preview.flags[0]?.contexts ?? [];
 export const answer = context?.before;
 export const bucket = preview.flags[0]?.contexts[0]?.buckets[0];
-export const history = await flags.listHistory();
+export const history = await flags.history.list();
 export const changed = history.items[0]?.differences[0];
 export const part = history.items[0]?.differences[0]?.parts[0];
-export const definitions = await flags.exportDefinitions();
+export const definitions = await flags.definitions.export();
 export const defined = definitions.flags?.[0]?.environments?.production?.strategies;
-export const imported = await flags.importDefinitions(definitions, { dryRun: true });
+export const imported = await flags.definitions.import(definitions, { dryRun: true });
 export const [difference] = imported.differences;
-export const usage = await flags.listUsage();
-export const applications = await flags.listApplicationsByFlag();
-export const counts = await flags.countEvaluations();
-export const seen = await flags.listSeenFlags();
-export const events = await flags.listNextEvents();
+export const usage = await flags.usage.list();
+export const applications = await flags.applications.listByFlag();
+export const counts = await flags.usage.count();
+export const seen = await flags.usage.listSeenFlags();
+export const events = await flags.events.listNext();

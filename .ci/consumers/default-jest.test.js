@@ -1,4 +1,4 @@
-const { createFlags, memoryStorage } = require('@flags/core');
+const { openFlags, memoryStorage } = require('@flags/core');
 const { sqliteStorage } = require('@flags/core/sqlite');
 const { createFlagsRouter } = require('@flags/express');
 const { createFlagsProvider } = require('@flags/openfeature');
@@ -8,7 +8,7 @@ test.each([
   ['memory', () => memoryStorage()],
   ['SQLite', () => sqliteStorage('jest.db')],
 ])('jest without a configuration runs the engine, the router and the provider on %s', async (_name, storage) => {
-  const flags = await createFlags({ storage: storage() });
+  const flags = await openFlags({ storage: storage() });
   await flags.createFlag({ project: 'default' }, { name: 'packed' });
   expect((await flags.listFlags({ project: 'default' })).items).toHaveLength(1);
   expect(createFlagsRouter(flags, { auth: 'none' })).toBeInstanceOf(Function);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createFlags, memoryStorage } from '@flags/core';
+import { memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { storageConformance } from '@flags/core/testing';
 import { createFlagsRouter } from '@flags/express';
@@ -12,7 +12,7 @@ import { OpenFeature } from '@openfeature/server-sdk';
 import express from 'express';
 
 for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
-  const flags = await createFlags({ storage: instrumentStorage(await storage) });
+  const flags = await openFlags({ storage: instrumentStorage(await storage) });
   instrumentFlags(flags);
   await flags.createFlag({ project: 'default' }, { name: 'packed' });
   assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);

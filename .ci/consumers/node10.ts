@@ -1,4 +1,4 @@
-import { createFlags, defineFlags, type Flags } from '@flags/core';
+import { defineFlags, type Flags, openFlags } from '@flags/core';
 import { createValidator } from '@flags/core/integration';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { testFlags } from '@flags/core/testing';
@@ -12,7 +12,7 @@ import express from 'express';
 const schema = defineFlags({ packed: { variants: ['red', 'blue'] } });
 
 export async function open(path: string): Promise<Flags> {
-  const flags = await createFlags({ storage: sqliteStorage(path), schema });
+  const flags = await openFlags({ storage: sqliteStorage(path), schema });
   const color: 'red' | 'blue' | 'disabled' = flags.getVariant('packed').name;
   express().get('/', (request, response) => void response.json([color, request.flags.isEnabled('packed')]));
   return flags;

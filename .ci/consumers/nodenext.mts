@@ -1,4 +1,4 @@
-import { createFlags, type ErrorCode, type Flags, type FlagsEvent, isFlagsError, memoryStorage } from '@flags/core';
+import { type ErrorCode, type Flags, type FlagsEvent, isFlagsError, memoryStorage, openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { storageConformance } from '@flags/core/testing';
 import { createFlagsRouter, flagsMiddleware } from '@flags/express';
@@ -10,7 +10,7 @@ import { migrationSql, type PgPool, postgresStorage } from '@flags/postgres';
 import { OpenFeature } from '@openfeature/server-sdk';
 import express from 'express';
 
-const flags: Flags = await createFlags({ storage: instrumentStorage(memoryStorage()) });
+const flags: Flags = await openFlags({ storage: instrumentStorage(memoryStorage()) });
 instrumentFlags(flags, { isCounted: (flag) => flag !== 'packed' });
 flags.subscribe((event: FlagsEvent) => console.log(event.type));
 const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
@@ -24,5 +24,5 @@ await OpenFeature.setProviderAndWait(createFlagsProvider(flags, { onTrack: ({ na
 
 export const exactly: (error: unknown) => ErrorCode | undefined = (error) =>
   isFlagsError(error) ? error.code : undefined;
-export const many = (pool: PgPool) => createFlags({ storage: postgresStorage({ pool, schema: 'flags' }) });
+export const many = (pool: PgPool) => openFlags({ storage: postgresStorage({ pool, schema: 'flags' }) });
 export { migrationSql, sqliteStorage, storageConformance };

@@ -128,7 +128,7 @@ onEveryStorage((start) => {
           value,
           [{ path: '/constraints/1/value', message: expect.stringContaining('with its repetitions written out') }],
         ]);
-        await expectRefusal(flags, 'invalid_input', () => flags.createSegment({ name: 'beta', constraints }));
+        await expectRefusal(flags, 'invalid_input', () => flags.segments.create({ name: 'beta', constraints }));
       }
     });
   });
@@ -254,7 +254,7 @@ describe('unknown members', () => {
         () => flags.addStrategy(PRODUCTION, { name: 'default', constraints }),
         '/constraints/0/value',
       );
-      await expectQuickRefusal(() => flags.createSegment({ name: 'a', constraints }), '/constraints/0/value');
+      await expectQuickRefusal(() => flags.segments.create({ name: 'a', constraints }), '/constraints/0/value');
     });
 
     it.each([

@@ -1,4 +1,4 @@
-import { createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../../src/integration.js';
 import type { FlagMembers } from '../../src/types.js';
 import { DEFAULT } from '../references.js';
@@ -18,7 +18,7 @@ const CHECKOUT = { ...DEFAULT, flag: 'checkout' };
 let flags: Flags;
 
 beforeEach(async () => {
-  flags = await createFlags({ storage: memoryStorage() });
+  flags = await openFlags({ storage: memoryStorage() });
   await flags.createFlag(DEFAULT, { name: 'checkout' });
 });
 
@@ -35,16 +35,16 @@ describe.each(FLAG_MEMBER_NAMES)('the member %s of a flag', (name) => {
   it('is changed by an update, shown by the flag, its event and its differences, and undone', async () => {
     await flags.updateFlag(CHECKOUT, other);
     expect(await flags.getFlag(CHECKOUT)).toMatchObject(other);
-    const [entry] = (await flags.listHistory(CHECKOUT)).items;
+    const [entry] = (await flags.history.list(CHECKOUT)).items;
     expect(entry?.differences).toMatchObject([{ parts: [{ path: `/${name}`, after: OTHERS[name] }] }]);
-    await flags.undoChangeSet({ changeSet: `${entry?.id}` });
+    await flags.history.undo({ changeSet: `${entry?.id}` });
     expect(await flags.getFlag(CHECKOUT)).toMatchObject({ [name]: FLAG_MEMBERS[name].initial });
   });
 
   it('is exported, and imported into another instance', async () => {
     await flags.updateFlag(CHECKOUT, other);
-    const copy = await createFlags({ storage: memoryStorage() });
-    await copy.importDefinitions(await flags.exportDefinitions());
+    const copy = await openFlags({ storage: memoryStorage() });
+    await copy.definitions.import(await flags.definitions.export());
     expect(await copy.getFlag(CHECKOUT)).toMatchObject(other);
     await copy.close();
   });

@@ -41,7 +41,7 @@ describe('memory', () => {
 
     it('gives evaluation documents of its own', async () => {
       const storage = memoryStorage();
-      const flags = await createFlags({ storage });
+      const flags = await openFlags({ storage });
       const constraint = { contextName: 'userId', operator: 'IN' as const, values: ['7'] };
       const place = { project: 'default', flag: 'checkout', environment: 'production' };
       await flags.createFlag(place, { name: 'checkout' });
@@ -55,7 +55,7 @@ describe('memory', () => {
         one.isEnabled('checkout', { userId: '8' }),
       ];
       expect(ask(flags)).toEqual([true, false]);
-      expect(ask(await createFlags({ storage }))).toEqual([true, false]);
+      expect(ask(await openFlags({ storage }))).toEqual([true, false]);
       await flags.close();
     });
 

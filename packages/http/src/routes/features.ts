@@ -1,6 +1,6 @@
 import { type FlagQuery, type Flags, FlagsError, isFlagsError, type PageQuery } from '@flags/core';
 import { LIST_NOUNS, searchReadableFlags } from '@flags/core/integration';
-import { inputParameters, isPaged, listReply, parameter, WHOLE_LIST } from '../api/query.js';
+import { inputParameters, listReply, parameter, WHOLE_LIST } from '../api/query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../api/route.js';
 import { firstPermittedProject, isPermitted } from '../auth/permissions.js';
 import { labelsInQuery } from '../client/document.js';
