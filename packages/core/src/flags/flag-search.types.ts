@@ -1,6 +1,6 @@
 import type { ListPage, PageQuery } from '../base/common.types.js';
 import type { AudiencePart } from '../words/audience.js';
-import type { FlagMembers, FlagSummary } from './flag.types.js';
+import type { FlagSummary } from './flag.types.js';
 
 /** The keys by which flags are sorted; `-` sorts in descending order. Flags of equal keys are in name order. */
 export const FLAG_SORTS = [
