@@ -21,8 +21,8 @@ export {
   hiddenToReview,
   isReviewed,
   type ReviewScope,
-} from './flags/review.js';
-export { rolloutTo, switchChanges } from './flags/switch-changes.js';
+} from './features/flags/review.js';
+export { rolloutTo, switchChanges } from './features/flags/switch-changes.js';
 export { audienceOf, describeAudience, describeState } from './words/audience.js';
 export {
   type ComparedDocument,

@@ -1,12 +1,12 @@
-import { OPERATIONS } from './changesets/operations.js';
-import { changeSetOperations } from './changesets/plan.operations.js';
-import type { AnyRow } from './changesets/row.js';
-import { historyChangeOperations } from './changesets/undo.operations.js';
-import { exportOperations } from './definitions/export.operations.js';
-import { importOperations } from './definitions/import.operations.js';
 import { changeRequestOperations } from './features/change-requests/operations.js';
+import { exportOperations } from './features/definitions/export.operations.js';
+import { importOperations } from './features/definitions/import.operations.js';
+import { changeSetOperations } from './features/environments/plan.operations.js';
+import { historyChangeOperations } from './features/history/undo.operations.js';
 import type { Validators } from './input-schemas.js';
+import type { AnyRow } from './kernel/changes/row.js';
 import { dueOperations } from './kernel/due/due.operations.js';
+import { OPERATIONS } from './operations.js';
 
 /**
  * Every operation, by its name: in change sets, permissions and routes. Its row names the method of `Flags` that runs it.

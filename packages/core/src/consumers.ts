@@ -2,13 +2,13 @@
  * Handlers for `consume`. They need nothing beside Node.
  */
 
-import type { ConsumerHandler } from './consumers/consumer.types.js';
-import { createSlackHandler, type SlackOptions } from './consumers/slack.js';
+import type { ConsumerHandler } from './features/consumers/consumer.types.js';
+import { createSlackHandler, type SlackOptions } from './features/consumers/slack.js';
 import { REGISTRY } from './features.js';
 
-export { auditLog } from './consumers/audit-log.js';
-export type { SlackOptions } from './consumers/slack.js';
-export { type WebhookOptions, webhook } from './consumers/webhook.js';
+export { auditLog } from './features/consumers/audit-log.js';
+export type { SlackOptions } from './features/consumers/slack.js';
+export { type WebhookOptions, webhook } from './features/consumers/webhook.js';
 
 /**
  * Returns a handler for `consume` that posts one message per change set to an incoming webhook of Slack, or of a program that

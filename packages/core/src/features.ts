@@ -1,11 +1,11 @@
 import type { DomainEvent } from './base/domain-event.js';
-import type { EventDescription } from './engine/kind.js';
 import { changeRequestsFeature } from './features/change-requests/feature.js';
 import { flagsFeature } from './features/flags/feature.js';
 import { projectsFeature } from './features/projects/feature.js';
 import { segmentsFeature } from './features/segments/feature.js';
 import { tokensFeature } from './features/tokens/feature.js';
 import type { EventActionOf, EventTypeOf } from './kernel/feature.js';
+import type { EventDescription } from './kernel/kind.js';
 import * as events from './kernel/log/event-projects.js';
 import { createRegistry } from './kernel/registry.js';
 import type { EventType } from './words/event-names.js';

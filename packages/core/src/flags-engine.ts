@@ -1,14 +1,14 @@
-import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
-import type { OwnConsumers } from './consumers/consumer-runner.js';
-import type { ConsumerEngine } from './consumers/consumers.operations.js';
 import type { SharedRequestEngine } from './features/change-requests/engine.js';
+import type { OwnConsumers } from './features/consumers/consumer-runner.js';
+import type { ConsumerEngine } from './features/consumers/consumers.operations.js';
+import type { EvaluationEngine } from './features/environments/replica-evaluation.js';
 import type { RolloutEngine } from './features/rollouts/rollouts.operations.js';
+import type { TokenVerifier } from './features/tokens/token.js';
+import type { ReportEngine } from './features/usage/report.operations.js';
+import type { UsageEngine } from './features/usage/usage-over-time.operations.js';
+import type { UsageWriter } from './features/usage/usage-writer.js';
 import type { Validators } from './input-schemas.js';
-import type { EvaluationEngine } from './replica/evaluation.operations.js';
-import type { TokenVerifier } from './tokens/token.js';
-import type { ReportEngine } from './usage/report.operations.js';
-import type { UsageEngine } from './usage/usage-over-time.operations.js';
-import type { UsageWriter } from './usage/usage-writer.js';
+import type { ChangeEngine, SharedEngine } from './kernel/changes/change-engine.js';
 
 /** The engine that all actors share: the kernel, with what each feature adds to it. */
 export interface SharedFlagsEngine

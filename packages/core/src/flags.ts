@@ -1,10 +1,4 @@
 import type { FlagsSettings } from './base/settings.types.js';
-import type { ActorOptions, ApplyOptions, ChangeSet, GivenActor } from './changesets/change-set.types.js';
-import { namespaceOf } from './changesets/namespace.js';
-import { changeSetOperations } from './changesets/plan.operations.js';
-import { ENGINE, engineOf, notCalledOnFlags, run, toIdentity } from './changesets/run-operation.js';
-import type { ConsumeOptions, ConsumerHandler } from './consumers/consumer.types.js';
-import { consumerOperations } from './consumers/consumers.operations.js';
 import type {
   ConfigurationChange,
   ContextArgument,
@@ -23,32 +17,44 @@ import type {
   PayloadOptions,
   VariantOptions,
 } from './evaluation/evaluation.types.js';
-import { ON_FLUSH, type UsageFlush } from './evaluation/usage.js';
+import { ON_FLUSH, type UsageFlush } from './evaluation/usage-counters.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
 import { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
 import type { Change } from './features/change-requests/vocabulary.js';
+import type { ConsumeOptions, ConsumerHandler } from './features/consumers/consumer.types.js';
 import { Consumers } from './features/consumers/consumers.js';
+import { consumerOperations } from './features/consumers/consumers.operations.js';
 import { FlagDefinitions } from './features/definitions/definitions.js';
+import { changeSetOperations } from './features/environments/plan.operations.js';
 import type { ChangePlan, ChangePreview, PreviewQuery } from './features/environments/plan.types.js';
-import { Events } from './features/events/events.js';
+import type { ReplicaEvaluation } from './features/environments/replica-evaluation.js';
+import { subscribe } from './features/history/event.operations.js';
+import { Events } from './features/history/events.js';
 import { History } from './features/history/history.js';
 import { ProjectAdministration } from './features/projects/project-administration.js';
 import type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
 import { Rollouts } from './features/rollouts/rollouts.js';
 import { Segments } from './features/segments/segments.js';
+import type { Token, VerifiedToken } from './features/tokens/token.types.js';
+import { verificationOperations } from './features/tokens/token-verification.operations.js';
 import { Tokens } from './features/tokens/tokens.js';
 import { Applications } from './features/usage/applications.js';
+import { reportOperations } from './features/usage/report.operations.js';
 import { Usage } from './features/usage/usage.js';
+import type {
+  BulkOrigin,
+  BulkReport,
+  ClientRegistration,
+  MetricsReport,
+  ReportOrigin,
+} from './features/usage/usage.types.js';
 import type { FlagsEngine } from './flags-engine.js';
+import type { ActorOptions, ApplyOptions, ChangeSet, GivenActor } from './kernel/changes/change-set.types.js';
+import { namespaceOf } from './kernel/changes/namespace.js';
+import { ENGINE, engineOf, notCalledOnFlags, run, toIdentity } from './kernel/changes/run-operation.js';
 import { dueOperations } from './kernel/due/due.operations.js';
-import { subscribe } from './log/event.operations.js';
-import type { FlagsEventListener, SubscribeOptions } from './log/event.types.js';
-import type { ReplicaEvaluation } from './replica/evaluation.operations.js';
-import type { Token, VerifiedToken } from './tokens/token.types.js';
-import { verificationOperations } from './tokens/token-verification.operations.js';
+import type { FlagsEventListener, SubscribeOptions } from './kernel/log/event.types.js';
 import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
-import { reportOperations } from './usage/report.operations.js';
-import type { BulkOrigin, BulkReport, ClientRegistration, MetricsReport, ReportOrigin } from './usage/usage.types.js';
 
 /*
  * Glossary

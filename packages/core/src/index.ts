@@ -9,25 +9,11 @@ export type {
   ProjectRef,
   StrategyRef,
 } from './base/common.types.js';
+// Errors
+export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './base/errors.js';
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
 export type { FlagsSettings } from './base/settings.types.js';
-// Change sets
-export type {
-  ApplyOptions,
-  AuthorizeChanges,
-  ChangeSet,
-  PlannedDocument,
-  PlannedEvent,
-  PlannedSet,
-} from './changesets/change-set.types.js';
-// Consumers
-export type { Consumer, ConsumerHandler } from './consumers/consumer.types.js';
-// Flags as code
-export { definitionsSchema } from './definitions/check-definitions.js';
-export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './definitions/definition.types.js';
-// Errors
-export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
 export {
   type Constraint,
@@ -58,32 +44,26 @@ export type {
   RequestedChange,
 } from './features/change-requests/change-request.types.js';
 export type { Change } from './features/change-requests/vocabulary.js';
+// Consumers
+export type { Consumer, ConsumerHandler } from './features/consumers/consumer.types.js';
+// Flags as code
+export { definitionsSchema } from './features/definitions/check-definitions.js';
+export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './features/definitions/definition.types.js';
 export type { ChangePlan, ChangePreview } from './features/environments/plan.types.js';
-// Rollouts
-export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
-// Events
-export { EVENT_TYPES } from './features.js';
 // Administration
-export type { Dependency, DependencyInput } from './flags/dependency.types.js';
-export type { FlagEffect } from './flags/effect.decide.js';
-export type { Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
-export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
+export type { Dependency, DependencyInput } from './features/flags/dependency.types.js';
+export type { FlagEffect } from './features/flags/effect.decide.js';
+export type { Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './features/flags/flag.types.js';
+export type { FlagOverview, FlagPage, FlagQuery } from './features/flags/flag-search.types.js';
 export type {
   FlagEnvironment,
   SegmentUse,
   Strategy,
   StrategyInput,
   StrategyVariant,
-} from './flags/strategy.types.js';
-export type { Variant, VariantInput } from './flags/variant.types.js';
-export type { Flags } from './flags.js';
-// Declarations of an application can only name types of modules that this one loads.
-export type {} from './integration.js';
-// Events
-export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
-export type { FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
-export { openFlags } from './open-flags.js';
-export type { FlagsOptions } from './options.js';
+} from './features/flags/strategy.types.js';
+export type { Variant, VariantInput } from './features/flags/variant.types.js';
+export type { FlagsView, HistoryEntry, HistoryRef } from './features/history/history.types.js';
 export type {
   Member,
   NewProject,
@@ -91,11 +71,10 @@ export type {
   ProjectChanges,
   ProjectOverview,
   ProjectSummary,
-} from './projects/project.types.js';
-export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
-// Storages
-export { memoryStorage } from './storage/memory/storage.js';
-export type { FlagsStorage } from './storage.js';
+} from './features/projects/project.types.js';
+// Rollouts
+export type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
+export type { NewSegment, Segment, SegmentChanges } from './features/segments/segment.types.js';
 export {
   type CreatedToken,
   type ListedToken,
@@ -103,7 +82,29 @@ export {
   TOKEN_KINDS,
   type Token,
   type TokenKind,
-} from './tokens/token.types.js';
+} from './features/tokens/token.types.js';
+export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './features/usage/usage.types.js';
+// Events
+export { EVENT_TYPES } from './features.js';
+export type { Flags } from './flags.js';
+// Declarations of an application can only name types of modules that this one loads.
+export type {} from './integration.js';
+// Change sets
+export type {
+  ApplyOptions,
+  AuthorizeChanges,
+  ChangeSet,
+  PlannedDocument,
+  PlannedEvent,
+  PlannedSet,
+} from './kernel/changes/change-set.types.js';
+// Events
+export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './kernel/log/event.types.js';
+export { openFlags } from './open-flags.js';
+export type { FlagsOptions } from './options.js';
+// Storages
+export { memoryStorage } from './storage/memory/storage.js';
+export type { FlagsStorage } from './storage.js';
 export { defineFlags } from './typed-flags/define-flags.js';
 // TypeScript merges a module augmentation into names of `export *` only, not into names that are exported one by one.
 export type * from './typed-flags/registered-flags.types.js';
@@ -124,5 +125,4 @@ export type {
   TypedVariant,
 } from './typed-flags.types.js';
 export type {} from './types.js';
-export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './usage/usage.types.js';
 export type { EventType } from './words/event-names.js';

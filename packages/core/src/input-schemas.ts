@@ -1,11 +1,10 @@
 import type { PageQuery } from './base/common.types.js';
+import type { ErrorDetail } from './base/errors.js';
 import { deepFreeze } from './base/json.js';
 import { LIMITS } from './base/limits.js';
 import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/primitives.js';
 import type { FlagsSettings } from './base/settings.types.js';
 import { type Choices, createValidator, type Validator } from './base/validator.js';
-import { consumerInput, consumerReset } from './consumers/consumer.js';
-import type { ErrorDetail } from './errors.js';
 import {
   changeRequestApproval,
   changeRequestQuery,
@@ -13,8 +12,7 @@ import {
   newChangeRequest,
 } from './features/change-requests/change-request.schema.js';
 import { approvalPolicy } from './features/change-requests/policy.schema.js';
-import { findRolloutIssues, newRollout, rolloutAdvance, rolloutStop } from './features/rollouts/rollout.schema.js';
-import { EVENT_TYPES } from './features.js';
+import { consumerInput, consumerReset } from './features/consumers/consumer.js';
 import {
   clone,
   dependency,
@@ -26,7 +24,7 @@ import {
   move,
   newFlag,
   parent,
-} from './flags/flag.schema.js';
+} from './features/flags/flag.schema.js';
 import {
   constraint,
   environment,
@@ -36,14 +34,14 @@ import {
   strategy,
   strategyOrder,
   strategyReplacement,
-} from './flags/strategies.schema.js';
-import type { StrategyPlace } from './flags/strategy.types.js';
-import type { VariantInput } from './flags/variant.types.js';
-import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
-import type { FeedQuery, WireEventQuery } from './log/event.types.js';
-import { member, newProject, projectChanges } from './projects/project.schema.js';
-import { findSegmentIssues, newSegment, segmentChanges } from './segments/segment.schema.js';
-import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './tokens/token.schema.js';
+} from './features/flags/strategies.schema.js';
+import type { StrategyPlace } from './features/flags/strategy.types.js';
+import type { VariantInput } from './features/flags/variant.types.js';
+import { findVariantsIssues, variant, variants } from './features/flags/variants.schema.js';
+import { member, newProject, projectChanges } from './features/projects/project.schema.js';
+import { findRolloutIssues, newRollout, rolloutAdvance, rolloutStop } from './features/rollouts/rollout.schema.js';
+import { findSegmentIssues, newSegment, segmentChanges } from './features/segments/segment.schema.js';
+import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './features/tokens/token.schema.js';
 import {
   bulkReport,
   findBulkIssues,
@@ -53,7 +51,9 @@ import {
   metricsReport,
   registration,
   usageFilter,
-} from './usage/usage.schema.js';
+} from './features/usage/usage.schema.js';
+import { EVENT_TYPES } from './features.js';
+import type { FeedQuery, WireEventQuery } from './kernel/log/event.types.js';
 
 /** An input of an operation, described once. The schema is plain JSON, the same for every engine. */
 interface Input<T> {

@@ -6,6 +6,8 @@
 // Listeners and lifetimes
 export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
 export type { Awaitable } from './base/common.types.js';
+// Errors
+export { shortenMessage } from './base/errors.js';
 // JSON values
 export { cloneJson, cloneWithoutPrototypes, freezeJson, isObject, isSameJson } from './base/json.js';
 export { createLifetime, type Lifetime } from './base/lifetime.js';
@@ -20,20 +22,6 @@ export { type JsonSchema, parseClientTime } from './base/primitives.js';
 export { emitWarning } from './base/printable.js';
 export { sleep } from './base/sleep.js';
 export { createValidator, type Validator } from './base/validator.js';
-export type { DocumentName } from './changesets/change-set.types.js';
-// Change sets
-export {
-  CHANGE_OPERATIONS,
-  type ChangeArguments,
-  type OperationName,
-  operationOf,
-  REQUEST_OPERATIONS,
-  type ResultOf,
-} from './changesets/operations.js';
-export { readPersonId } from './changesets/run-operation.js';
-export type { ImportedChangeSet } from './definitions/definition.types.js';
-// Errors
-export { shortenMessage } from './errors.js';
 export type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -50,7 +38,7 @@ export {
   type EvaluatedState,
   Evaluation,
   type EvaluationParts,
-} from './evaluation/evaluation.operations.js';
+} from './evaluation/evaluation.js';
 export type {
   ConstraintExplanation,
   ContextArgument,
@@ -85,30 +73,60 @@ export {
   UsageCounters,
   type UsageFlush,
   type VariantUsage,
-} from './evaluation/usage.js';
+} from './evaluation/usage-counters.js';
 // Change requests
 export { REQUEST_STATES } from './features/change-requests/change-request.js';
 export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
 export type { ChangeVocabulary } from './features/change-requests/vocabulary.js';
+// Events on the wire
+export {
+  constraintToWire,
+  dependencyToWire,
+  eventToWire,
+  eventTypeToWire,
+  flagToWire,
+  rolloutToWire,
+  strategyToWire,
+  tokenToWire,
+  toWireState,
+  variantToWire,
+  type WireEventType,
+} from './features/consumers/event-wire.js';
+export type { ImportedChangeSet } from './features/definitions/definition.types.js';
+// Flags on the wire to clients
+export {
+  clientConstraintToWire,
+  clientFlagToWire,
+  clientSegmentToWire,
+  clientStrategyToWire,
+  strategiesInUse,
+} from './features/environments/client-wire.js';
 export type {
   ContextPreview,
   FlagPreview,
   PreviewBucket,
   PreviewedEvaluation,
 } from './features/environments/plan.types.js';
+export type { EffectState, FlagVisibility } from './features/flags/effect.decide.js';
+export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from './features/flags/flag-members.js';
+export { ROLLOUT_STATES } from './features/flags/rollout.types.js';
+export type { StrategyMembers } from './features/flags/strategy.types.js';
+export type { DocumentDifference } from './features/history/history.types.js';
 // Rollouts
 export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
+// API tokens
+export { createTicket, readTicket, type TicketSigner } from './features/tokens/ticket.js';
+export { hashSecret, idOfHash, isApiToken, toToken } from './features/tokens/token-verification.operations.js';
+// Reports of usage
+export { hourOfPeriod } from './features/usage/usage-reports.js';
 // Events
 export { describeEvent, projectsOf } from './features.js';
-export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
-export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from './flags/flag-members.js';
-export { ROLLOUT_STATES } from './flags/rollout.types.js';
-export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation
 export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
+export type { DocumentName } from './kernel/changes/change-set.types.js';
+export { readPersonId } from './kernel/changes/run-operation.js';
 // Events
-export type { WireEventQuery } from './log/event.types.js';
-export type { DocumentDifference } from './log/history.types.js';
+export type { WireEventQuery } from './kernel/log/event.types.js';
 // Evaluation in the terms of OpenFeature
 export { findFlag } from './openfeature/find.js';
 export type { ResolutionReason } from './openfeature/reason.js';
@@ -122,6 +140,15 @@ export {
   resolveVariant,
 } from './openfeature/resolution.js';
 export { type OpenFeatureContext, toProperties } from './openfeature/values.js';
+// Change sets
+export {
+  CHANGE_OPERATIONS,
+  type ChangeArguments,
+  type OperationName,
+  operationOf,
+  REQUEST_OPERATIONS,
+  type ResultOf,
+} from './operations.js';
 // Options
 export { createErrorReporter, createSettings } from './options.js';
 export {
@@ -177,9 +204,6 @@ export {
   rowsOf,
   type UsageRows,
 } from './storage/usage/rules.js';
-// API tokens
-export { createTicket, readTicket, type TicketSigner } from './tokens/ticket.js';
-export { hashSecret, idOfHash, isApiToken, toToken } from './tokens/token-verification.operations.js';
 export { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
 export {
   createPayloadReader,
@@ -190,29 +214,5 @@ export {
 } from './typed-flags/payload.js';
 export type { PayloadOf } from './typed-flags/schema.types.js';
 export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
-// Reports of usage
-export { hourOfPeriod } from './usage/usage-reports.js';
-// Flags on the wire to clients
-export {
-  clientConstraintToWire,
-  clientFlagToWire,
-  clientSegmentToWire,
-  clientStrategyToWire,
-  strategiesInUse,
-} from './wire/client.js';
-// Events on the wire
-export {
-  constraintToWire,
-  dependencyToWire,
-  eventToWire,
-  eventTypeToWire,
-  flagToWire,
-  rolloutToWire,
-  strategyToWire,
-  tokenToWire,
-  toWireState,
-  variantToWire,
-  type WireEventType,
-} from './wire/event.js';
 export type { AudiencePart } from './words/audience.js';
 export { WIRE_NAMES } from './words/event-names.js';

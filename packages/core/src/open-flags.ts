@@ -1,25 +1,32 @@
 import { v4 as randomId } from 'uuid';
 import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
-import { createChangeSetWriter } from './changesets/change-set-writer.js';
-import { CHANGE_OPERATIONS, operationOf, REQUEST_OPERATIONS } from './changesets/operations.js';
-import { engineOf } from './changesets/run-operation.js';
-import { OwnConsumers } from './consumers/consumer-runner.js';
-import type { PreparedChange } from './engine/engine.js';
 import { DueRequests } from './features/change-requests/due-requests.js';
 import { createApprovalGate } from './features/change-requests/gate.js';
 import { putEmptyPolicy } from './features/change-requests/policy.operations.js';
+import { OwnConsumers } from './features/consumers/consumer-runner.js';
+import { closeReplica, openReplica, type Replica, type ReplicaContext } from './features/environments/environments.js';
 import type { FlagDocuments } from './features/environments/flag-documents.js';
+import { RecentContexts, ReplicaEvaluation } from './features/environments/replica-evaluation.js';
+import { createProject } from './features/projects/project.decide.js';
+import { DEFAULT_PROJECT } from './features/projects/project.js';
+import { projectDocuments } from './features/projects/project.kind.js';
 import { DueSteps } from './features/rollouts/due-steps.js';
 import { RollingFlags } from './features/rollouts/rolling-flags.js';
 import { toPlannedSet } from './features/segments/segment-uses.js';
+import { createTokenFinder, createTokenUseRecorder } from './features/tokens/token-verification.operations.js';
+import { createUsageWriter } from './features/usage/usage-writer.js';
 import { REGISTRY } from './features.js';
 import { type DeclaredMembers, Flags } from './flags.js';
 import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import { createValidators } from './input-schemas.js';
+import { createChangeSetWriter } from './kernel/changes/change-set-writer.js';
+import { engineOf } from './kernel/changes/run-operation.js';
 import { DueRunner } from './kernel/due/runner.js';
-import { stateAt } from './log/event-log.js';
-import { createFeed } from './log/feed.js';
+import type { PreparedChange } from './kernel/engine.js';
+import { stateAt } from './kernel/log/event-log.js';
+import { createFeed } from './kernel/log/feed.js';
+import { CHANGE_OPERATIONS, operationOf, REQUEST_OPERATIONS } from './operations.js';
 import {
   assertOptions,
   createErrorReporter,
@@ -28,22 +35,15 @@ import {
   resolveStorage,
   usageSettingsOf,
 } from './options.js';
-import { createProject } from './projects/project.decide.js';
-import { DEFAULT_PROJECT } from './projects/project.js';
-import { projectDocuments } from './projects/project.kind.js';
-import { RecentContexts, ReplicaEvaluation } from './replica/evaluation.operations.js';
-import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
 import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/usage.js';
 import type { DocumentKey, FlagsStorage } from './storage/port.js';
 import { usageOf } from './storage/usage/port.js';
-import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
 import { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
 import { findDrift, reconcileDrift } from './typed-flags/drift.js';
 import { createPayloadReader } from './typed-flags/payload.js';
 import type { FlagsSchema } from './typed-flags/schema.types.js';
 import type { TypedFlags } from './typed-flags.types.js';
-import { createUsageWriter } from './usage/usage-writer.js';
 
 /**
  * Opens feature flags on a storage, which several processes may share. Creates the project `default` in a new storage.

@@ -1,20 +1,20 @@
 import { hostname } from 'node:os';
 import type { Awaitable } from './base/common.types.js';
+import { type ErrorDetail, FlagsError } from './base/errors.js';
 import { deepFreeze } from './base/json.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
 import { type JsonSchema, nameBesideAll, positiveInteger, text, textInPaths } from './base/primitives.js';
 import { emitWarning } from './base/printable.js';
 import type { Environment, FlagsSettings, FlagType, Role } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
-import type { AuthorizeDue } from './changesets/change-set.types.js';
-import { type ErrorDetail, FlagsError } from './errors.js';
 import type { CustomStrategy, TextEncoding } from './evaluation/evaluation.types.js';
 import type { EvaluationProblem } from './evaluation/problem.js';
+import { defaultEnvironment } from './features/flags/review.js';
+import { findRepeated } from './features/flags/variants.schema.js';
+import { OWNER } from './features/projects/members.decide.js';
 import type { RolloutGuard } from './features/rollouts/rollout.types.js';
-import { defaultEnvironment } from './flags/review.js';
-import { findRepeated } from './flags/variants.schema.js';
+import type { AuthorizeDue } from './kernel/changes/change-set.types.js';
 import type { DueMode } from './kernel/due/runner.js';
-import { OWNER } from './projects/members.decide.js';
 import type { FlagsStorage } from './storage/port.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 

@@ -1,30 +1,30 @@
 import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.types.js';
-import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './changesets/operations.js';
-import { prepareChange, type UntypedChange } from './changesets/row.js';
-import { commitChange, commitPrepared, resultOf, run, withEngine } from './changesets/run-operation.js';
-import type { Definitions, ExportQuery, ImportResult } from './definitions/definition.types.js';
-import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
-import { importDefinitions } from './definitions/import.operations.js';
-import type { Engine, PreparedChange } from './engine/engine.js';
-import { type Call, call, defineOperations, NO_REFERENCE } from './engine/operation.js';
-import { referredSegments } from './engine/references.js';
 import type { ChangeRequestQuery } from './features/change-requests/change-request.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
 import { type CanReadRequest, listChangeRequests } from './features/change-requests/change-requests.operations.js';
+import type { Definitions, ExportQuery, ImportResult } from './features/definitions/definition.types.js';
+import { type CanReadDefinitions, exportDefinitions } from './features/definitions/export.operations.js';
+import { importDefinitions } from './features/definitions/import.operations.js';
+import { findFlag, flagDocuments } from './features/flags/flag.kind.js';
+import { readBeside, toDetail } from './features/flags/flag.operations.js';
+import type { FlagDetail } from './features/flags/flag.types.js';
+import { type CanReadProject, searchFlags } from './features/flags/flag-lists.operations.js';
+import type { FlagPage, FlagQuery } from './features/flags/flag-search.types.js';
+import { referredSegments } from './features/flags/references.js';
 import type { Rollout, RolloutQuery } from './features/rollouts/rollout.types.js';
 import { type CanReadRollout, listRollouts } from './features/rollouts/rollouts.operations.js';
-import { findFlag, flagDocuments } from './flags/flag.kind.js';
-import { readBeside, toDetail } from './flags/flag.operations.js';
-import type { FlagDetail } from './flags/flag.types.js';
-import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
-import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
-import type { Flags } from './flags.js';
-import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
-import type { Token } from './tokens/token.types.js';
+import type { Token } from './features/tokens/token.types.js';
 import {
   issueTicket as issueTokenTicket,
   verifyTicket as verifyTokenTicket,
-} from './tokens/token-verification.operations.js';
+} from './features/tokens/token-verification.operations.js';
+import type { Flags } from './flags.js';
+import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
+import { prepareChange, type UntypedChange } from './kernel/changes/row.js';
+import { commitChange, commitPrepared, resultOf, run, withEngine } from './kernel/changes/run-operation.js';
+import type { Engine, PreparedChange } from './kernel/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from './kernel/operation.js';
+import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './operations.js';
 
 /*
  * The part of `Flags` that only routers need.

@@ -1,4 +1,3 @@
-import type { ActorOptions, GivenActor } from './changesets/change-set.types.js';
 import type {
   ContextArgument,
   ContextualFlags,
@@ -10,6 +9,7 @@ import type {
   FlagExplanation,
 } from './evaluation/evaluation.types.js';
 import type { Flags } from './flags.js';
+import type { ActorOptions, GivenActor } from './kernel/changes/change-set.types.js';
 import type { RegisteredFlags } from './typed-flags/registered-flags.types.js';
 import type {
   ContextDeclarations,

@@ -4,26 +4,8 @@
  */
 
 export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef, Person } from './base/common.types.js';
+export type { Refusal } from './base/errors.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
-export type {
-  ActorOptions,
-  AuthorizeDue,
-  GivenActor,
-  GivenPerson,
-  NeededApproval,
-  SegmentUseRequest,
-} from './changesets/change-set.types.js';
-export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './consumers/consumer.types.js';
-export type {
-  DefinedEnvironment,
-  DefinedProject,
-  DefinedSegment,
-  DefinedStrategy,
-  ExportQuery,
-  ImportedDifference,
-} from './definitions/definition.types.js';
-export type { ChangeAuthor } from './engine/engine.js';
-export type { Refusal } from './errors.js';
 export type { ParameterValue, PayloadType, VariantOverride } from './evaluation/definitions.types.js';
 export type {
   EnvironmentChoice,
@@ -52,11 +34,39 @@ export type {
 export type { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
 export type { ApprovalPolicy, EnvironmentApproval, KnownApprovalPolicy } from './features/change-requests/policy.js';
 export type { ChangeOperationName } from './features/change-requests/vocabulary.js';
+export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './features/consumers/consumer.types.js';
 export type { Consumers } from './features/consumers/consumers.js';
+export type {
+  DefinedEnvironment,
+  DefinedProject,
+  DefinedSegment,
+  DefinedStrategy,
+  ExportQuery,
+  ImportedDifference,
+} from './features/definitions/definition.types.js';
 export type { FlagDefinitions } from './features/definitions/definitions.js';
 export type { PreviewQuery } from './features/environments/plan.types.js';
-export type { Events } from './features/events/events.js';
+export type { ArchivedFlag, EnvironmentSummary, FlagMembers, LabelChanges } from './features/flags/flag.types.js';
+export type { EnvironmentOverview, FlagSort } from './features/flags/flag-search.types.js';
+export type {
+  RolloutEndReason,
+  RolloutStatus,
+  RolloutStep,
+  StartedFrom,
+  StrategyRollout,
+} from './features/flags/rollout.types.js';
+export type {
+  ConfiguredStrategy,
+  EnvironmentInput,
+  OwnStrategyInput,
+  StoredStrategyName,
+  StrategyPlace,
+  StrategyReplacement,
+} from './features/flags/strategy.types.js';
+export type { WeightType } from './features/flags/variant.types.js';
+export type { Events } from './features/history/events.js';
 export type { History } from './features/history/history.js';
+export type { UndoOptions } from './features/history/history.types.js';
 export type {
   AdvanceOptions,
   GuardAnswer,
@@ -68,35 +78,39 @@ export type {
   StopOptions,
 } from './features/rollouts/rollout.types.js';
 export type { Rollouts } from './features/rollouts/rollouts.js';
+export type { SegmentQuery, SegmentRef } from './features/segments/segment.types.js';
 export type { Segments } from './features/segments/segments.js';
+export type { TokenChanges, TokenRef, TokenRotation, VerifiedToken } from './features/tokens/token.types.js';
 export type { Tokens } from './features/tokens/tokens.js';
 export type { Applications } from './features/usage/applications.js';
 export type { Usage } from './features/usage/usage.js';
-export type { ArchivedFlag, EnvironmentSummary, FlagMembers, LabelChanges } from './flags/flag.types.js';
-export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
 export type {
-  RolloutEndReason,
-  RolloutStatus,
-  RolloutStep,
-  StartedFrom,
-  StrategyRollout,
-} from './flags/rollout.types.js';
-export type {
-  ConfiguredStrategy,
-  EnvironmentInput,
-  OwnStrategyInput,
-  StoredStrategyName,
-  StrategyPlace,
-  StrategyReplacement,
-} from './flags/strategy.types.js';
-export type { WeightType } from './flags/variant.types.js';
+  ApplicationFilter,
+  ApplicationInstance,
+  BulkOrigin,
+  BulkReport,
+  ClientRegistration,
+  EvaluationCounts,
+  FlagApplication,
+  FlagCounts,
+  MetricsReport,
+  ReportOrigin,
+  SeenFlags,
+  YesNo,
+} from './features/usage/usage.types.js';
 export type { DueItem } from './flags.js';
+export type {
+  ActorOptions,
+  AuthorizeDue,
+  GivenActor,
+  GivenPerson,
+  NeededApproval,
+  SegmentUseRequest,
+} from './kernel/changes/change-set.types.js';
 export type { DueMode } from './kernel/due/runner.js';
-export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
-export type { UndoOptions } from './log/history.types.js';
-export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
+export type { ChangeAuthor } from './kernel/engine.js';
+export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './kernel/log/event.types.js';
 export type { Reporter } from './storage/usage/port.js';
-export type { TokenChanges, TokenRef, TokenRotation, VerifiedToken } from './tokens/token.types.js';
 export type { SchemaOptions } from './typed-flags/define-flags.js';
 export type {
   ContextDeclarations,
@@ -118,17 +132,3 @@ export type {
   TypedFallbackOption,
   TypedOptions,
 } from './typed-flags.types.js';
-export type {
-  ApplicationFilter,
-  ApplicationInstance,
-  BulkOrigin,
-  BulkReport,
-  ClientRegistration,
-  EvaluationCounts,
-  FlagApplication,
-  FlagCounts,
-  MetricsReport,
-  ReportOrigin,
-  SeenFlags,
-  YesNo,
-} from './usage/usage.types.js';

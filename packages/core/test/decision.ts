@@ -1,4 +1,4 @@
-import { type FlagsError, isFlagsError } from '../src/errors.js';
+import { type FlagsError, isFlagsError } from '../src/base/errors.js';
 
 /** Returns the error of a refused decision. Fails the test if it is not refused. */
 export function refusalOf(decision: () => unknown): FlagsError {

@@ -1,5 +1,4 @@
 import { processorTime } from '../../../test/processor-time.js';
-import { documentTooLarge } from '../src/changesets/refusals.js';
 import { REGISTRY } from '../src/features.js';
 import {
   type Constraint,
@@ -9,6 +8,7 @@ import {
   type SegmentChanges,
   type StrategyInput,
 } from '../src/index.js';
+import { documentTooLarge } from '../src/kernel/changes/refusals.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
 import { expectRefusal, refusalOf } from './refusal.js';

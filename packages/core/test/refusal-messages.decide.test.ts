@@ -1,13 +1,13 @@
-import { addDependency, removeDependency } from '../src/flags/dependencies.decide.js';
-import { assertNotArchived } from '../src/flags/flag.js';
-import { createFlag, deleteFlag, moveFlag } from '../src/flags/lifecycle.decide.js';
-import { enable, findStrategy } from '../src/flags/strategies.decide.js';
-import { addMember, changeMemberRole, removeMember } from '../src/projects/members.decide.js';
-import { createProject, deleteProject } from '../src/projects/project.decide.js';
-import { DEFAULT_PROJECT } from '../src/projects/project.js';
-import { registerSegment } from '../src/segments/segment.decide.js';
-import { NO_SEGMENTS } from '../src/segments/segment.js';
-import { createToken } from '../src/tokens/token.decide.js';
+import { addDependency, removeDependency } from '../src/features/flags/dependencies.decide.js';
+import { assertNotArchived } from '../src/features/flags/flag.js';
+import { createFlag, deleteFlag, moveFlag } from '../src/features/flags/lifecycle.decide.js';
+import { enable, findStrategy } from '../src/features/flags/strategies.decide.js';
+import { addMember, changeMemberRole, removeMember } from '../src/features/projects/members.decide.js';
+import { createProject, deleteProject } from '../src/features/projects/project.decide.js';
+import { DEFAULT_PROJECT } from '../src/features/projects/project.js';
+import { registerSegment } from '../src/features/segments/segment.decide.js';
+import { NO_SEGMENTS } from '../src/features/segments/segment.js';
+import { createToken } from '../src/features/tokens/token.decide.js';
 import { refusalOf } from './decision.js';
 import { flagState } from './flags/flag-states.js';
 

@@ -1,4 +1,4 @@
-import { FlagsError } from '../errors.js';
+import { FlagsError } from './errors.js';
 
 /**
  * Compares text by Unicode code points, like databases that store UTF-8. JavaScript's `<` compares UTF-16 units, and so

@@ -1,4 +1,4 @@
-import { FlagsError } from '../errors.js';
+import { FlagsError } from './errors.js';
 import type { FlagsSettings } from './settings.types.js';
 import { assertText } from './validator.js';
 

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { FlagsError } from '../errors.js';
+import { FlagsError } from './errors.js';
 
 /** Tracks the running operations, and whether the engine is open. */
 export interface Lifetime {

@@ -1,4 +1,4 @@
-import { ERROR_LIMITS } from '../errors.js';
+import { ERROR_LIMITS } from './errors.js';
 
 const NUMBERS = {
   /** Names of flags, projects, environments and variants. */

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type ErrorDetail, FlagsError, isFlagsError, isStorageFailure, shorten } from '../errors.js';
 import type { Awaitable } from './common.types.js';
+import { type ErrorDetail, FlagsError, isFlagsError, isStorageFailure, shorten } from './errors.js';
 import { LIMITS } from './limits.js';
 import { type JsonSchema, parseIsoDate } from './primitives.js';
 

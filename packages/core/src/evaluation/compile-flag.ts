@@ -22,7 +22,7 @@ import { patternsIn } from './pattern-bound.js';
 import { type EvaluationProblemCode, type ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
 import { noEffectInStrategy, noEffectInVariants, unknownInStrategy } from './strategies.js';
-import { type FlagCounter, UsageCounters } from './usage.js';
+import { type FlagCounter, UsageCounters } from './usage-counters.js';
 import { type CompiledVariants, compileVariants } from './variants.js';
 import { HASH, strategyWeight } from './weight.js';
 

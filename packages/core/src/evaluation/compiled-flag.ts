@@ -6,7 +6,7 @@ import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from '.
 import type { EvaluationContext } from './evaluation.types.js';
 import { notices } from './problem.js';
 import type { StrategyTest } from './rollout.js';
-import type { FlagCounter } from './usage.js';
+import type { FlagCounter } from './usage-counters.js';
 import { COMPILED_OFF, COMPILED_ON, type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
 
 export interface CompiledFlag {

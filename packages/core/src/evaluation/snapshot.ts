@@ -25,7 +25,7 @@ import type {
 } from './evaluation.types.js';
 import { explainFlag, explainUnknown, tryRead } from './explain.js';
 import { type EvaluationProblem, notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
-import { UsageCounters } from './usage.js';
+import { UsageCounters } from './usage-counters.js';
 import { COMPILED_ON, type CompiledVariant, OFF } from './variants.js';
 
 /** An impression, before the environment is added. */

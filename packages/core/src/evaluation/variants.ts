@@ -4,7 +4,7 @@ import type { VariantDefinition } from './definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluation.types.js';
 import { HashedPrefix, hashWith } from './murmur3.js';
 import type { StrategyContext } from './rollout.js';
-import type { FlagCounter, VariantCounter } from './usage.js';
+import type { FlagCounter, VariantCounter } from './usage-counters.js';
 
 const SEED = 86028157;
 /** Keeps the sum of weights within 32 bits, the range of the hash. */

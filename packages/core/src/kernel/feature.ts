@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../base/domain-event.js';
-import type { ActionOf, Kind, RecordedKind } from '../engine/kind.js';
-import type { Restorer } from '../engine/restorer.js';
+import type { ActionOf, Kind, RecordedKind } from './kind.js';
+import type { Restorer } from './restorer.js';
 
 /*
  * What a feature gives to the kernel: one value in its folder, `feature.ts`. The kernel imports none of them. It gets their

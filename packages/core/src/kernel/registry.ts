@@ -1,9 +1,9 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
-import type { PreparedChange } from '../engine/change.js';
-import { type EventDescription, memberParts } from '../engine/kind.js';
-import type { Restorer } from '../engine/restorer.js';
+import type { PreparedChange } from './change.js';
 import type { Feature, FeatureKind } from './feature.js';
+import { type EventDescription, memberParts } from './kind.js';
+import type { Restorer } from './restorer.js';
 
 type AnyKind = FeatureKind<unknown, DomainEvent>;
 

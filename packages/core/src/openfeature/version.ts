@@ -5,7 +5,7 @@ import type {
   FlagConfiguration,
   SegmentConfiguration,
 } from '../evaluation/evaluation.types.js';
-import { clientFlagToWire, clientSegmentToWire, strategiesInUse } from '../wire/client.js';
+import { clientFlagToWire, clientSegmentToWire, strategiesInUse } from '../features/environments/client-wire.js';
 import { findFlag, findSorted } from './find.js';
 
 /** 48 bits: they tell the versions of one flag apart, and an event stays short. */

@@ -1,4 +1,4 @@
-import { FlagsError } from '../errors.js';
+import { FlagsError } from '../base/errors.js';
 import type { Commit, CommitResult, DocumentCheck, DocumentKey, DocumentWrite, NewEvent, Vacancy } from './port.js';
 
 /** Reads the current state while the caller holds the lock. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { FlagsError } from '../errors.js';
+import { FlagsError } from '../base/errors.js';
 import type { FlagsStorage } from '../storage/port.js';
 
 /**

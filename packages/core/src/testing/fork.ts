@@ -1,6 +1,6 @@
 import type { EvaluationContext, EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import type { DocumentCache } from '../replica/document-cache.js';
+import type { DocumentCache } from '../kernel/replica/document-cache.js';
 import { createDocumentMap } from '../storage/commit.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit, FlagsStorage } from '../storage/port.js';

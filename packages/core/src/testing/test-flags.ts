@@ -1,14 +1,14 @@
 import { describeUnknownOption } from '../base/option-names.js';
 import { invalidInput } from '../base/validator.js';
 import type { ContextualFlags, EvaluationOperations, Evaluator } from '../evaluation/evaluation.types.js';
+import { type Replica, startReplica } from '../features/environments/environments.js';
 import { FlagDocuments } from '../features/environments/flag-documents.js';
+import { createProject } from '../features/projects/project.decide.js';
+import { DEFAULT_PROJECT } from '../features/projects/project.js';
+import { projectDocuments } from '../features/projects/project.kind.js';
 import { REGISTRY } from '../features.js';
 import type { Flags } from '../flags.js';
 import { prepareEngine } from '../open-flags.js';
-import { createProject } from '../projects/project.decide.js';
-import { DEFAULT_PROJECT } from '../projects/project.js';
-import { projectDocuments } from '../projects/project.kind.js';
-import { type Replica, startReplica } from '../replica/replica.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
 import type { FlagsSchema } from '../typed-flags/schema.types.js';

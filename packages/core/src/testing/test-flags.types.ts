@@ -1,7 +1,7 @@
-import type { ActorOptions } from '../changesets/change-set.types.js';
+import type { Token } from '../features/tokens/token.types.js';
 import type { Flags } from '../flags.js';
+import type { ActorOptions } from '../kernel/changes/change-set.types.js';
 import type { FlagsOptions } from '../options.js';
-import type { Token } from '../tokens/token.types.js';
 import type { FlagName, FlagPayload, FlagsSchema, VariantName } from '../typed-flags/schema.types.js';
 import type { TypedFlags } from '../typed-flags.types.js';
 

@@ -1,15 +1,15 @@
 import { compareCodePoints } from '../base/collections.js';
+import { FlagsError, isFlagsError } from '../base/errors.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { emitWarning } from '../base/printable.js';
-import type { ApplyOptions } from '../changesets/change-set.types.js';
-import { FlagsError, isFlagsError } from '../errors.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Change } from '../features/change-requests/vocabulary.js';
-import { enabledEnvironments, type FlagState } from '../flags/flag.js';
-import type { Strategy, StrategyVariant } from '../flags/strategy.types.js';
+import { enabledEnvironments, type FlagState } from '../features/flags/flag.js';
+import type { Strategy, StrategyVariant } from '../features/flags/strategy.types.js';
+import { DEFAULT_PROJECT } from '../features/projects/project.js';
 import type { FlagsEngine } from '../flags-engine.js';
-import { DEFAULT_PROJECT } from '../projects/project.js';
+import type { ApplyOptions } from '../kernel/changes/change-set.types.js';
 import { describedVariants, hasPayload } from './payload.js';
 import type { FlagDeclaration, FlagDrift, FlagsSchema } from './schema.types.js';
 

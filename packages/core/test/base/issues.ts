@@ -1,4 +1,4 @@
-import { type ErrorDetail, isFlagsError } from '../../src/errors.js';
+import { type ErrorDetail, isFlagsError } from '../../src/base/errors.js';
 
 /** Returns the issues for which an input is refused; none if it is accepted. */
 export function faultsOf(validate: (input: unknown) => unknown, input: unknown): readonly ErrorDetail[] {

@@ -1,5 +1,5 @@
 import { beginSlice, nextTurn, paced, pause } from '../../src/base/paced.js';
-import { createKeyedMutex } from '../../src/changesets/change-set-writer.js';
+import { createKeyedMutex } from '../../src/kernel/changes/change-set-writer.js';
 
 function spend(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );

@@ -1,10 +1,10 @@
 import type { DomainEvent } from '../../src/base/domain-event.js';
-import { createChangeSetWriter } from '../../src/changesets/change-set-writer.js';
-import type { SetContext } from '../../src/changesets/engine.js';
-import type { PreparedChange, UnitOfWork } from '../../src/engine/engine.js';
-import { FlagsError } from '../../src/errors.js';
+import { FlagsError } from '../../src/base/errors.js';
 import { REGISTRY } from '../../src/features.js';
 import { type Flags, memoryStorage, openFlags, type PlannedSet } from '../../src/index.js';
+import type { SetContext } from '../../src/kernel/changes/change-engine.js';
+import { createChangeSetWriter } from '../../src/kernel/changes/change-set-writer.js';
+import type { PreparedChange, UnitOfWork } from '../../src/kernel/engine.js';
 import type { Aggregate, Read, Versioned } from '../../src/storage/documents.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { losingRaces } from './losing-races.js';

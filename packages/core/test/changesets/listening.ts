@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FlagsEvent } from '../../src/log/event.types.js';
+import type { FlagsEvent } from '../../src/kernel/log/event.types.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 
 /** Commits one event of a flag with this name. */

@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { until } from '../../../../test/until.js';
 import { auditLog, slack, webhook } from '../../src/consumers.js';
+import { eventToWire } from '../../src/features/consumers/event-wire.js';
 import { type Change, type Flags, type FlagsEvent, memoryStorage, openFlags } from '../../src/index.js';
-import { eventToWire } from '../../src/wire/event.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { happen, recording } from './recording.js';
 

@@ -1,5 +1,5 @@
 import { splitList } from '../../src/evaluation/compile-strategy.js';
-import { UsageCounters } from '../../src/evaluation/usage.js';
+import { UsageCounters } from '../../src/evaluation/usage-counters.js';
 import { type EvaluationContext, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { flag, rollout, snapshotOf, weighted, withConstraint, withStrategy } from './one-flag.js';
 

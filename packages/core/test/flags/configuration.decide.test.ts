@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/base/limits.js';
-import { addDependency, removeDependencies, removeDependency } from '../../src/flags/dependencies.decide.js';
-import { inOrder } from '../../src/flags/flag.js';
+import { addDependency, removeDependencies, removeDependency } from '../../src/features/flags/dependencies.decide.js';
+import { inOrder } from '../../src/features/flags/flag.js';
 import {
   addStrategy,
   configureEnvironment,
@@ -8,10 +8,10 @@ import {
   removeStrategy,
   replaceStrategy,
   toStrategy,
-} from '../../src/flags/strategies.decide.js';
-import type { Strategy } from '../../src/flags/strategy.types.js';
-import type { Variant, VariantInput } from '../../src/flags/variant.types.js';
-import { setVariants } from '../../src/flags/variants.decide.js';
+} from '../../src/features/flags/strategies.decide.js';
+import type { Strategy } from '../../src/features/flags/strategy.types.js';
+import type { Variant, VariantInput } from '../../src/features/flags/variant.types.js';
+import { setVariants } from '../../src/features/flags/variants.decide.js';
 import { refusalOf } from '../decision.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';
 

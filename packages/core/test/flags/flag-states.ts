@@ -1,7 +1,7 @@
-import type { EnvironmentState, FlagEvent, FlagState } from '../../src/flags/flag.js';
-import { evolveFlag } from '../../src/flags/flag.kind.js';
-import { toStrategy } from '../../src/flags/strategies.decide.js';
-import type { Strategy } from '../../src/flags/strategy.types.js';
+import type { EnvironmentState, FlagEvent, FlagState } from '../../src/features/flags/flag.js';
+import { evolveFlag } from '../../src/features/flags/flag.kind.js';
+import { toStrategy } from '../../src/features/flags/strategies.decide.js';
+import type { Strategy } from '../../src/features/flags/strategy.types.js';
 
 /** A flag with only a name, and the given changes. */
 export function flagState(changes: Partial<FlagState> = {}): FlagState {

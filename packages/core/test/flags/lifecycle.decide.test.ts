@@ -1,4 +1,4 @@
-import type { FlagChanges } from '../../src/flags/flag.types.js';
+import type { FlagChanges } from '../../src/features/flags/flag.types.js';
 import {
   archiveFlag,
   type CloneOrigin,
@@ -6,9 +6,9 @@ import {
   createFlag,
   deleteFlag,
   reviveFlag,
-} from '../../src/flags/lifecycle.decide.js';
-import { changeMetadata } from '../../src/flags/metadata.decide.js';
-import { disable, enable } from '../../src/flags/strategies.decide.js';
+} from '../../src/features/flags/lifecycle.decide.js';
+import { changeMetadata } from '../../src/features/flags/metadata.decide.js';
+import { disable, enable } from '../../src/features/flags/strategies.decide.js';
 import { refusalOf } from '../decision.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';
 

@@ -1,11 +1,11 @@
-import { environmentOf, type FlagState, rolloutsIn } from '../../src/flags/flag.js';
-import { flagDocuments } from '../../src/flags/flag.kind.js';
-import type { ProjectState } from '../../src/projects/project.js';
-import { projectDocuments } from '../../src/projects/project.kind.js';
-import { segmentDocuments } from '../../src/segments/segment.kind.js';
+import { environmentOf, type FlagState, rolloutsIn } from '../../src/features/flags/flag.js';
+import { flagDocuments } from '../../src/features/flags/flag.kind.js';
+import type { ProjectState } from '../../src/features/projects/project.js';
+import { projectDocuments } from '../../src/features/projects/project.kind.js';
+import { segmentDocuments } from '../../src/features/segments/segment.kind.js';
+import { tokenDocuments } from '../../src/features/tokens/token.kind.js';
 import { type Aggregate, nameOf } from '../../src/storage/documents.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import { tokenDocuments } from '../../src/tokens/token.kind.js';
 import { expectSoundReferences } from './references.js';
 import { type Content, contentOf } from './stored-content.js';
 

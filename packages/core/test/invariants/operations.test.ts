@@ -1,7 +1,7 @@
 import fc, { readConfigureGlobal, sample, string } from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { createRandom, SEED } from '../../../../test/seed.js';
-import type { FlagState } from '../../src/flags/flag.js';
+import type { FlagState } from '../../src/features/flags/flag.js';
 import {
   type EvaluationContext,
   type FlagEffect,

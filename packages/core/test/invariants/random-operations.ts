@@ -5,20 +5,24 @@ import {
   flagChanges,
   labelChanges as labelChangesSchema,
   newFlag as newFlagSchema,
-} from '../../src/flags/flag.schema.js';
-import { environment as environmentSchema, strategy, strategyReplacement } from '../../src/flags/strategies.schema.js';
-import { variants as variantsSchema } from '../../src/flags/variants.schema.js';
-import { definitionsSchema, type EnvironmentRef, type Flags, LIMITS } from '../../src/index.js';
+} from '../../src/features/flags/flag.schema.js';
+import {
+  environment as environmentSchema,
+  strategy,
+  strategyReplacement,
+} from '../../src/features/flags/strategies.schema.js';
+import { variants as variantsSchema } from '../../src/features/flags/variants.schema.js';
 import {
   member as memberSchema,
   newProject as newProjectSchema,
   projectChanges as projectChangesSchema,
-} from '../../src/projects/project.schema.js';
+} from '../../src/features/projects/project.schema.js';
 import {
   newSegment as newSegmentSchema,
   segmentChanges as segmentChangesSchema,
-} from '../../src/segments/segment.schema.js';
-import { newToken as newTokenSchema } from '../../src/tokens/token.schema.js';
+} from '../../src/features/segments/segment.schema.js';
+import { newToken as newTokenSchema } from '../../src/features/tokens/token.schema.js';
+import { definitionsSchema, type EnvironmentRef, type Flags, LIMITS } from '../../src/index.js';
 import { extremesOf } from '../extremes.js';
 import { type MethodName, methodsOf } from '../method-names.js';
 import { mostly, strategyInput, variantInput } from './random-inputs.js';

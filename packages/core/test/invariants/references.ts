@@ -1,5 +1,5 @@
-import { type DependencyEdge, edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
-import { evolveFlag } from '../../src/flags/flag.kind.js';
+import { type DependencyEdge, edgeId, type FlagState, segmentsOf } from '../../src/features/flags/flag.js';
+import { evolveFlag } from '../../src/features/flags/flag.kind.js';
 import { LIMITS } from '../../src/index.js';
 import { nameOf } from '../../src/storage/documents.js';
 import type { Content } from './stored-content.js';

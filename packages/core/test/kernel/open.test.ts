@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { REQUEST_OPERATIONS } from '../../src/changesets/operations.js';
 import { EVENT_TYPES, FEATURES, REGISTRY } from '../../src/features.js';
+import { REQUEST_OPERATIONS } from '../../src/operations.js';
 import { WIRE_NAMES } from '../../src/words/event-names.js';
 
 const KERNEL = join(__dirname, '../../src/kernel');

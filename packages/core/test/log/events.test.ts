@@ -1,6 +1,6 @@
-import { flagDocuments } from '../../src/flags/flag.kind.js';
+import { flagDocuments } from '../../src/features/flags/flag.kind.js';
+import { segmentDocuments } from '../../src/features/segments/segment.kind.js';
 import { type EventQuery, type Flags, memoryStorage, openFlags, type PageQuery, paginate } from '../../src/index.js';
-import { segmentDocuments } from '../../src/segments/segment.kind.js';
 import type { Aggregate } from '../../src/storage/documents.js';
 import { eventsOf, factsOf } from '../facts.js';
 import { onEveryStorage } from '../on-every-storage.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from '../../../../test/until.js';
 import { REGISTRY } from '../../src/features.js';
-import { createFeed, type Feed } from '../../src/log/feed.js';
+import { createFeed, type Feed } from '../../src/kernel/log/feed.js';
 import { openFlags } from '../../src/open-flags.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
+import { environmentOf, type FlagState } from '../../src/features/flags/flag.js';
 import { REGISTRY } from '../../src/features.js';
-import { environmentOf, type FlagState } from '../../src/flags/flag.js';
 import type { Flags, FlagsView } from '../../src/index.js';
-import { stateAt } from '../../src/log/event-log.js';
+import { stateAt } from '../../src/kernel/log/event-log.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { engineOn } from '../invariants/engine-under-test.js';

@@ -1,8 +1,8 @@
+import { edgeId, environmentOf, type FlagState, rolloutsIn, segmentsOf } from '../../src/features/flags/flag.js';
+import type { SegmentRegistry, SegmentState } from '../../src/features/segments/segment.js';
 import { REGISTRY } from '../../src/features.js';
-import { edgeId, environmentOf, type FlagState, rolloutsIn, segmentsOf } from '../../src/flags/flag.js';
 import type { Flags } from '../../src/index.js';
-import { stateAt } from '../../src/log/event-log.js';
-import type { SegmentRegistry, SegmentState } from '../../src/segments/segment.js';
+import { stateAt } from '../../src/kernel/log/event-log.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 
 /** Everything that the interface shows, without revisions and metrics. */

@@ -1,6 +1,6 @@
+import { KINDS_IN_PROJECTS } from '../../src/features/projects/project.js';
 import { REGISTRY } from '../../src/features.js';
 import type { Flags, Member, NewProject, ProjectChanges } from '../../src/index.js';
-import { KINDS_IN_PROJECTS } from '../../src/projects/project.js';
 import { eventsOf, factsOf } from '../facts.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { DEFAULT, INHERITED_NAMES } from '../references.js';

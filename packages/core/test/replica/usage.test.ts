@@ -1,9 +1,9 @@
 import { until } from '../../../../test/until.js';
+import { startUsageRecorder, type UsageOptions } from '../../src/features/usage/usage-recorder.js';
+import { createUsageWriter } from '../../src/features/usage/usage-writer.js';
 import { type Flags, type FlagsError, type Impression, memoryStorage, openFlags } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagCount, UsageStorage } from '../../src/storage/usage/port.js';
-import { startUsageRecorder, type UsageOptions } from '../../src/usage/usage-recorder.js';
-import { createUsageWriter } from '../../src/usage/usage-writer.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
 import { HOUR, settableClock } from '../settable-clock.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { isSameJson } from '../../src/base/json.js';
-import { type FlagState, shownEnvironmentOf } from '../../src/flags/flag.js';
+import { type FlagState, shownEnvironmentOf } from '../../src/features/flags/flag.js';
 import { type Change, type Flags, isFlagsError, openFlags, type Strategy } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { SILENT } from '../replica/silent.js';

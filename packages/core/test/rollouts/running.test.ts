@@ -1,8 +1,8 @@
 import { until } from '../../../../test/until.js';
-import { ENGINE } from '../../src/changesets/run-operation.js';
 import { DueSteps } from '../../src/features/rollouts/due-steps.js';
 import type { FlagsEngine } from '../../src/flags-engine.js';
 import { FlagsError, LIMITS, memoryStorage, openFlags } from '../../src/index.js';
+import { ENGINE } from '../../src/kernel/changes/run-operation.js';
 import type { DueMode } from '../../src/kernel/due/runner.js';
 import { faultyStorage } from '../../src/testing.js';
 import type { GuardAnswer, GuardedRollout } from '../../src/types.js';

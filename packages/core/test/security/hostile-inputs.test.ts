@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { parseNumber } from '../../src/base/primitives.js';
-import { operationOf } from '../../src/changesets/operations.js';
 import { isPattern } from '../../src/evaluation/constraints.js';
 import { definitionsSchema, type Flags, isFlagsError, memoryStorage, openFlags } from '../../src/index.js';
 import { type InputSchemas, inputSchemas } from '../../src/input-schemas.js';
+import { operationOf } from '../../src/operations.js';
 import { createSettings } from '../../src/options.js';
 import { everythingIn } from '../everything.js';
 import { extremesOf } from '../extremes.js';

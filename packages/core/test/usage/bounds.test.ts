@@ -1,12 +1,12 @@
 import { extent } from '../../../../test/extent.js';
 import { isWithin, processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
+import { startUsageRecorder } from '../../src/features/usage/usage-recorder.js';
+import { createUsageWriter } from '../../src/features/usage/usage-writer.js';
 import { type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { DroppedUsage, UsageBatch, UsageReport, UsageStorage } from '../../src/storage/usage/port.js';
 import { NOTHING_DROPPED } from '../../src/storage/usage/rules.js';
-import { startUsageRecorder } from '../../src/usage/usage-recorder.js';
-import { createUsageWriter } from '../../src/usage/usage-writer.js';
 import { observedPruning } from './observed-pruning.js';
 import { type UsageFile, usageFile } from './sqlite-file.js';
 

@@ -262,7 +262,7 @@ function documentedExamples(): readonly (readonly [string, string])[] {
   const sources = [
     'packages/http/src/options.ts',
     'packages/http/src/auth/roles.ts',
-    'packages/core/src/tokens/token-verification.operations.ts',
+    'packages/core/src/features/tokens/token-verification.operations.ts',
   ];
   const lines = sources.flatMap((file) =>
     [...read(file).matchAll(/^ +\* +authorize: (.+?),?$/gm)].map(

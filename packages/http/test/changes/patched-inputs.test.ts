@@ -1,7 +1,7 @@
-import { changeMetadata } from '../../../core/src/flags/metadata.decide.js';
-import { replaceStrategy } from '../../../core/src/flags/strategies.decide.js';
-import type { Variant } from '../../../core/src/flags/variant.types.js';
-import { setVariants } from '../../../core/src/flags/variants.decide.js';
+import { changeMetadata } from '../../../core/src/features/flags/metadata.decide.js';
+import { replaceStrategy } from '../../../core/src/features/flags/strategies.decide.js';
+import type { Variant } from '../../../core/src/features/flags/variant.types.js';
+import { setVariants } from '../../../core/src/features/flags/variants.decide.js';
 import { validate } from '../../../core/test/base/default-validators.js';
 import { refusalOf } from '../../../core/test/decision.js';
 import { after, flagState, strategyState } from '../../../core/test/flags/flag-states.js';

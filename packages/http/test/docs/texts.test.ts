@@ -24,7 +24,7 @@ import express from 'express';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';
 import { ALL_OPERATIONS } from '../../../core/src/all-operations.js';
-import { operationOf } from '../../../core/src/changesets/operations.js';
+import { operationOf } from '../../../core/src/operations.js';
 import { createFlagsRouter } from '../../../express/src/index.js';
 import { permissionOf } from '../../src/actions.js';
 import type { Route } from '../../src/api/route.js';

@@ -1,9 +1,9 @@
 import type { DomainEvent } from '../../base/domain-event.js';
+import { FlagsError, type Refusal } from '../../base/errors.js';
 import { invalidInput } from '../../base/validator.js';
-import type { GatedEffect } from '../../changesets/change-set.types.js';
-import type { ChangeAuthor, Recorded } from '../../engine/change.js';
-import { FlagsError, type Refusal } from '../../errors.js';
-import { assertPerson, isSamePerson } from '../../tokens/people.js';
+import type { ChangeAuthor, Recorded } from '../../kernel/change.js';
+import type { GatedEffect } from '../../kernel/changes/change-set.types.js';
+import { assertPerson, isSamePerson } from '../tokens/people.js';
 import {
   type ChangeRequestStatus,
   FLAGS_IN_EVENTS,

@@ -1,4 +1,4 @@
-import { type ChangedPart, type EventDescriptions, memberParts, type RecordedKind } from '../../engine/kind.js';
+import { type ChangedPart, type EventDescriptions, memberParts, type RecordedKind } from '../../kernel/kind.js';
 import { isOpen, type RequestEvent, type RequestState, type RequestSummary } from './change-request.js';
 
 /** The parents of requests: a poll reads only the open ones. */

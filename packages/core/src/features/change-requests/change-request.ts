@@ -1,7 +1,7 @@
 import type { FlagRef } from '../../base/common.types.js';
 import type { DomainEvent } from '../../base/domain-event.js';
-import type { ChangeAuthor } from '../../engine/engine.js';
-import type { Refusal } from '../../errors.js';
+import type { Refusal } from '../../base/errors.js';
+import type { ChangeAuthor } from '../../kernel/engine.js';
 
 export const REQUEST_STATES = ['open', 'approved', 'applied', 'failed', 'rejected', 'withdrawn', 'expired'] as const;
 

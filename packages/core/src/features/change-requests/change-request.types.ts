@@ -1,5 +1,5 @@
 import type { ChangeContext, ChangeSetRef } from '../../base/common.types.js';
-import type { NeededApproval } from '../../changesets/change-set.types.js';
+import type { NeededApproval } from '../../kernel/changes/change-set.types.js';
 import type { RequestInput, RequestSummary } from './change-request.js';
 import type { ApprovalPolicy } from './policy.js';
 import type { Change } from './vocabulary.js';

@@ -1,6 +1,6 @@
 import type { ChangeContext, ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../changesets/namespace.js';
-import { run } from '../../changesets/run-operation.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { run } from '../../kernel/changes/run-operation.js';
 import type { ChangeRequestApproval, ChangeRequestQuery, ChangeRequestTime } from './change-request.js';
 import type {
   ApplyContext,

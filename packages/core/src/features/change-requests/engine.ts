@@ -1,6 +1,6 @@
-import type { GatedEffect } from '../../changesets/change-set.types.js';
-import type { ApprovalGate, ChangeEngine, DecidedSet, SharedEngine } from '../../changesets/engine.js';
-import type { Replica } from '../../replica/replica.js';
+import type { ApprovalGate, ChangeEngine, DecidedSet, SharedEngine } from '../../kernel/changes/change-engine.js';
+import type { GatedEffect } from '../../kernel/changes/change-set.types.js';
+import type { Replica } from '../environments/environments.js';
 import type { RequestSummary } from './change-request.js';
 
 /** The change requests that are due by time, as far as operations need to know them. */

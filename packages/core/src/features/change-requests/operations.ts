@@ -1,4 +1,4 @@
-import { CHANGE_REQUEST, call, defineOperations, NO_REFERENCE } from '../../engine/operation.js';
+import { CHANGE_REQUEST, call, defineOperations, NO_REFERENCE } from '../../kernel/operation.js';
 import * as requests from './change-requests.operations.js';
 import * as decisions from './decisions.operations.js';
 

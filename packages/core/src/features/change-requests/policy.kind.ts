@@ -1,4 +1,4 @@
-import { type ChangedPart, type EventDescriptions, type Kind, memberParts } from '../../engine/kind.js';
+import { type ChangedPart, type EventDescriptions, type Kind, memberParts } from '../../kernel/kind.js';
 import type { ApprovalPolicy, ApprovalPolicyEvent } from './policy.js';
 
 const policyEvents: EventDescriptions<ApprovalPolicyEvent, never> = {

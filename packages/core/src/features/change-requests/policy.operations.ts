@@ -1,8 +1,8 @@
 import { isSameJson } from '../../base/json.js';
-import type { Engine, PreparedChange, UnitOfWork } from '../../engine/engine.js';
-import { type Call, call, defineOperations, NO_REFERENCE, singleOperation } from '../../engine/operation.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../../kernel/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE, singleOperation } from '../../kernel/operation.js';
 import type { DocumentKey } from '../../storage/port.js';
-import { notByToken } from '../../tokens/people.js';
+import { notByToken } from '../tokens/people.js';
 import {
   APPROVAL_POLICY,
   type ApprovalPolicy,

@@ -1,23 +1,23 @@
 import { compareCodePoints } from '../../base/collections.js';
 import type { FlagRef } from '../../base/common.types.js';
+import { FlagsError } from '../../base/errors.js';
 import { isObject } from '../../base/json.js';
 import { paced } from '../../base/paced.js';
 import { toNoun } from '../../base/validator.js';
-import type { PlannedDocument } from '../../changesets/change-set.types.js';
-import type { GivenChange } from '../../changesets/change-sets.operations.js';
-import type { DecidedSet } from '../../changesets/engine.js';
-import { toPlannedDocuments } from '../../changesets/planned.js';
-import { hashOf } from '../../changesets/repetition.js';
-import type { ChangeSetUnit } from '../../changesets/unit-of-work.js';
-import type { PreparedChange } from '../../engine/engine.js';
-import { FlagsError } from '../../errors.js';
-import type { FlagState } from '../../flags/flag.js';
-import { flagDocuments } from '../../flags/flag.kind.js';
-import { withPercentage } from '../../flags/rollouts.decide.js';
+import type { DecidedSet } from '../../kernel/changes/change-engine.js';
+import type { PlannedDocument } from '../../kernel/changes/change-set.types.js';
+import type { GivenChange } from '../../kernel/changes/change-sets.operations.js';
+import { toPlannedDocuments } from '../../kernel/changes/planned.js';
+import { hashOf } from '../../kernel/changes/repetition.js';
+import type { ChangeSetUnit } from '../../kernel/changes/unit-of-work.js';
+import type { PreparedChange } from '../../kernel/engine.js';
 import type { Registry } from '../../kernel/registry.js';
-import { projectDocuments } from '../../projects/project.kind.js';
 import { nameOf } from '../../storage/documents.js';
 import type { DocumentKey } from '../../storage/port.js';
+import type { FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import { withPercentage } from '../flags/rollouts.decide.js';
+import { projectDocuments } from '../projects/project.kind.js';
 import type { RequestSummary } from './change-request.js';
 
 /**

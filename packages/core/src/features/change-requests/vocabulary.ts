@@ -1,12 +1,12 @@
-import type { InputOf, RefOf } from '../../changesets/row.js';
-import { dependencyOperations } from '../../flags/dependencies.operations.js';
-import { flagOperations } from '../../flags/flag.operations.js';
-import { strategyOperations } from '../../flags/strategies.operations.js';
-import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../../flags/strategy.types.js';
-import { memberOperations } from '../../projects/members.operations.js';
-import { projectOperations } from '../../projects/project.operations.js';
-import { segmentOperations } from '../../segments/segment.operations.js';
+import type { InputOf, RefOf } from '../../kernel/changes/row.js';
+import { dependencyOperations } from '../flags/dependencies.operations.js';
+import { flagOperations } from '../flags/flag.operations.js';
+import { strategyOperations } from '../flags/strategies.operations.js';
+import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
+import { memberOperations } from '../projects/members.operations.js';
+import { projectOperations } from '../projects/project.operations.js';
 import { rolloutOperations } from '../rollouts/rollouts.operations.js';
+import { segmentOperations } from '../segments/segment.operations.js';
 
 /** The operations of the features before this one: change sets contain those that say so. */
 export const SET_OPERATIONS = {

@@ -1,8 +1,8 @@
 import type { ConsumerRef, ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../changesets/namespace.js';
-import { run } from '../../changesets/run-operation.js';
-import type { Consumer, ConsumerReset } from '../../consumers/consumer.types.js';
-import { consumerOperations as operations } from '../../consumers/consumers.operations.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { run } from '../../kernel/changes/run-operation.js';
+import type { Consumer, ConsumerReset } from './consumer.types.js';
+import { consumerOperations as operations } from './consumers.operations.js';
 
 /** The consumers that `flags.consume` has created, on any node: `flags.consumers`. */
 export class Consumers extends Namespace {

@@ -1,8 +1,8 @@
-import { Namespace } from '../../changesets/namespace.js';
-import { run } from '../../changesets/run-operation.js';
-import type { Definitions, ExportQuery, ImportOptions, ImportResult } from '../../definitions/definition.types.js';
-import { exportOperations } from '../../definitions/export.operations.js';
-import { importOperations } from '../../definitions/import.operations.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { run } from '../../kernel/changes/run-operation.js';
+import type { Definitions, ExportQuery, ImportOptions, ImportResult } from './definition.types.js';
+import { exportOperations } from './export.operations.js';
+import { importOperations } from './import.operations.js';
 
 /** Flags as code: `flags.definitions`. */
 export class FlagDefinitions extends Namespace {

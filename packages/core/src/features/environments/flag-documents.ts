@@ -1,6 +1,6 @@
-import { flagDocuments } from '../../flags/flag.kind.js';
-import { DocumentCache } from '../../replica/document-cache.js';
-import { segmentDocuments } from '../../segments/segment.kind.js';
+import { DocumentCache } from '../../kernel/replica/document-cache.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 
 /** The documents in memory, with all flags, archived ones too, and all segments by name and id. */
 export class FlagDocuments extends DocumentCache {

@@ -1,6 +1,6 @@
-import type { NeededApproval, PlannedDocument } from '../../changesets/change-set.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../../evaluation/evaluation.types.js';
-import type { FlagEffect } from '../../flags/effect.decide.js';
+import type { NeededApproval, PlannedDocument } from '../../kernel/changes/change-set.types.js';
+import type { FlagEffect } from '../flags/effect.decide.js';
 
 /** A change set that is planned and not applied. */
 export interface ChangePlan {

@@ -1,5 +1,5 @@
-import { flagDocuments } from '../../flags/flag.kind.js';
-import { flagRestorer } from '../../flags/flag.restorer.js';
 import { describeKind } from '../../kernel/feature.js';
+import { flagDocuments } from './flag.kind.js';
+import { flagRestorer } from './flag.restorer.js';
 
 export const flagsFeature = { name: 'flags', kinds: [describeKind(flagDocuments, flagRestorer)] } as const;

@@ -1,21 +1,13 @@
 import type { AnyFlagRef, ChangeContext, FlagRef, ListPage, PageQuery, ProjectRef } from '../../base/common.types.js';
-import { Namespace } from '../../changesets/namespace.js';
-import { run } from '../../changesets/run-operation.js';
-import { dependencyOperations } from '../../flags/dependencies.operations.js';
-import type { Dependency, DependencyInput } from '../../flags/dependency.types.js';
-import { flagOperations } from '../../flags/flag.operations.js';
-import type {
-  ArchivedFlag,
-  Flag,
-  FlagChanges,
-  FlagDetail,
-  FlagSummary,
-  LabelChanges,
-  NewFlag,
-} from '../../flags/flag.types.js';
-import { flagListOperations } from '../../flags/flag-lists.operations.js';
-import type { FlagPage, FlagQuery } from '../../flags/flag-search.types.js';
-import type { Variant, VariantInput } from '../../flags/variant.types.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { run } from '../../kernel/changes/run-operation.js';
+import { dependencyOperations } from './dependencies.operations.js';
+import type { Dependency, DependencyInput } from './dependency.types.js';
+import { flagOperations } from './flag.operations.js';
+import type { ArchivedFlag, Flag, FlagChanges, FlagDetail, FlagSummary, LabelChanges, NewFlag } from './flag.types.js';
+import { flagListOperations } from './flag-lists.operations.js';
+import type { FlagPage, FlagQuery } from './flag-search.types.js';
+import type { Variant, VariantInput } from './variant.types.js';
 
 /** The methods of `Flags` for flags, their variants and their dependencies. A class cannot be in several files: it inherits. */
 export abstract class FlagAdministration extends Namespace {

@@ -1,6 +1,7 @@
 import type { ChangeContext, EnvironmentRef, StrategyRef } from '../../base/common.types.js';
-import { run } from '../../changesets/run-operation.js';
-import { strategyOperations as operations } from '../../flags/strategies.operations.js';
+import { run } from '../../kernel/changes/run-operation.js';
+import { FlagAdministration } from './flag-administration.js';
+import { strategyOperations as operations } from './strategies.operations.js';
 import type {
   EnvironmentInput,
   FlagEnvironment,
@@ -8,8 +9,7 @@ import type {
   StrategyInput,
   StrategyPlace,
   StrategyReplacement,
-} from '../../flags/strategy.types.js';
-import { FlagAdministration } from './flag-administration.js';
+} from './strategy.types.js';
 
 /** The methods of `Flags` for the environments of a flag and their strategies. */
 export abstract class StrategyAdministration<Own extends string = never> extends FlagAdministration {

@@ -1,13 +1,13 @@
 import type { ChangeSetRef, ListPage, PageQuery } from '../../base/common.types.js';
-import type { ChangeSet } from '../../changesets/change-set.types.js';
-import type { ChangeEngine } from '../../changesets/engine.js';
-import { Namespace } from '../../changesets/namespace.js';
-import { ENGINE, run } from '../../changesets/run-operation.js';
-import { historyChangeOperations } from '../../changesets/undo.operations.js';
-import { asOf, type PastEngine } from '../../log/as-of.operations.js';
-import { historyOperations } from '../../log/history.operations.js';
-import type { FlagsView, HistoryEntry, HistoryRef, UndoOptions } from '../../log/history.types.js';
+import type { ChangeEngine } from '../../kernel/changes/change-engine.js';
+import type { ChangeSet } from '../../kernel/changes/change-set.types.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { ENGINE, run } from '../../kernel/changes/run-operation.js';
 import type { ChangePlan, ChangePreview, PreviewQuery } from '../environments/plan.types.js';
+import { asOf, type PastEngine } from './as-of.operations.js';
+import { historyOperations } from './history.operations.js';
+import type { FlagsView, HistoryEntry, HistoryRef, UndoOptions } from './history.types.js';
+import { historyChangeOperations } from './undo.operations.js';
 
 /** Change sets that were committed, how to take them back, and the flags of the past: `flags.history`. */
 export class History extends Namespace {

@@ -1,16 +1,9 @@
 import type { ChangeContext, ListPage, PageQuery, ProjectRef } from '../../base/common.types.js';
-import { run } from '../../changesets/run-operation.js';
-import { memberOperations } from '../../projects/members.operations.js';
-import { projectOperations } from '../../projects/project.operations.js';
-import type {
-  Member,
-  NewProject,
-  Project,
-  ProjectChanges,
-  ProjectOverview,
-  ProjectSummary,
-} from '../../projects/project.types.js';
+import { run } from '../../kernel/changes/run-operation.js';
 import { StrategyAdministration } from '../flags/strategy-administration.js';
+import { memberOperations } from './members.operations.js';
+import { projectOperations } from './project.operations.js';
+import type { Member, NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
 /** The methods of `Flags` for projects and their members. */
 export abstract class ProjectAdministration<Own extends string = never> extends StrategyAdministration<Own> {

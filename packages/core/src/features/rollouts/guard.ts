@@ -1,4 +1,4 @@
-import type { SharedEngine } from '../../changesets/engine.js';
+import type { SharedEngine } from '../../kernel/changes/change-engine.js';
 import { askHost } from '../../kernel/due/host.js';
 import type { KnownRollout } from './rolling-flags.js';
 import type { GuardAnswer, RolloutGuard } from './rollout.types.js';

@@ -2,11 +2,11 @@ import { compareCodePoints } from '../../base/collections.js';
 import type { StrategyRef } from '../../base/common.types.js';
 import { deepFreeze } from '../../base/json.js';
 import { percentageParameter, shareOf } from '../../evaluation/strategies.js';
-import { environmentOf, type FlagState, rolloutOf, rolloutsIn } from '../../flags/flag.js';
-import { flagDocuments } from '../../flags/flag.kind.js';
-import { nextAtOf } from '../../flags/rollouts.decide.js';
-import { findStrategy, type StrategyLocation } from '../../flags/strategies.decide.js';
 import type { DocumentKey } from '../../storage/port.js';
+import { environmentOf, type FlagState, rolloutOf, rolloutsIn } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import { nextAtOf } from '../flags/rollouts.decide.js';
+import { findStrategy, type StrategyLocation } from '../flags/strategies.decide.js';
 import type { EndedRollout, Rollout } from './rollout.types.js';
 
 /** A rollout in memory, with its next time. */

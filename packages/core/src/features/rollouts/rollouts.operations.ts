@@ -5,7 +5,8 @@ import { copyJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { assertText, invalidInput } from '../../base/validator.js';
-import { authorOf, type Engine, type PreparedChange, type SetAuthor, type UnitOfWork } from '../../engine/engine.js';
+import { assertDueRuns, type DueMode } from '../../kernel/due/runner.js';
+import { authorOf, type Engine, type PreparedChange, type SetAuthor, type UnitOfWork } from '../../kernel/engine.js';
 import {
   type Call,
   call,
@@ -14,12 +15,11 @@ import {
   operation,
   type Page,
   STRATEGY,
-} from '../../engine/operation.js';
-import type { FlagEvent, FlagState } from '../../flags/flag.js';
-import { findFlag, flagDocuments, throwFlagNotFound } from '../../flags/flag.kind.js';
-import type { RolloutStep } from '../../flags/rollout.types.js';
-import * as rules from '../../flags/rollouts.decide.js';
-import { assertDueRuns, type DueMode } from '../../kernel/due/runner.js';
+} from '../../kernel/operation.js';
+import type { FlagEvent, FlagState } from '../flags/flag.js';
+import { findFlag, flagDocuments, throwFlagNotFound } from '../flags/flag.kind.js';
+import type { RolloutStep } from '../flags/rollout.types.js';
+import * as rules from '../flags/rollouts.decide.js';
 import { type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';
 import { validateRolloutQuery } from './rollout.schema.js';
 import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, StopOptions } from './rollout.types.js';

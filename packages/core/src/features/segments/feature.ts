@@ -1,5 +1,5 @@
 import { describeKind } from '../../kernel/feature.js';
-import { segmentDocuments } from '../../segments/segment.kind.js';
-import { segmentRestorer } from '../../segments/segment.restorer.js';
+import { segmentDocuments } from './segment.kind.js';
+import { segmentRestorer } from './segment.restorer.js';
 
 export const segmentsFeature = { name: 'segments', kinds: [describeKind(segmentDocuments, segmentRestorer)] } as const;

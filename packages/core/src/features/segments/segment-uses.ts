@@ -1,19 +1,19 @@
 import type { Awaitable } from '../../base/common.types.js';
 import { paced } from '../../base/paced.js';
+import type { DecidedSet } from '../../kernel/changes/change-engine.js';
 import type {
   PlannedDocument,
   PlannedEvent,
   PlannedSet,
   SegmentUseRequest,
-} from '../../changesets/change-set.types.js';
-import type { DecidedSet } from '../../changesets/engine.js';
-import { toPlannedDocuments } from '../../changesets/planned.js';
-import { newSegmentsOf } from '../../flags/change-flag.js';
-import type { FlagEvent } from '../../flags/flag.js';
-import { flagDocuments } from '../../flags/flag.kind.js';
+} from '../../kernel/changes/change-set.types.js';
+import { toPlannedDocuments } from '../../kernel/changes/planned.js';
 import type { Registry } from '../../kernel/registry.js';
-import type { SegmentState } from '../../segments/segment.js';
-import { segmentDocuments } from '../../segments/segment.kind.js';
+import { newSegmentsOf } from '../flags/change-flag.js';
+import type { FlagEvent } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import type { SegmentState } from './segment.js';
+import { segmentDocuments } from './segment.kind.js';
 
 /** Converts a decided set for `authorize`. The commit checks the revisions of the segments that this reads. */
 export function toPlannedSet(registry: Registry, decided: DecidedSet): Promise<PlannedSet> {

@@ -1,9 +1,9 @@
 import type { ChangeContext, ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../changesets/namespace.js';
-import { run } from '../../changesets/run-operation.js';
-import type { SegmentUse } from '../../flags/strategy.types.js';
-import { segmentOperations as operations } from '../../segments/segment.operations.js';
-import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef } from '../../segments/segment.types.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { run } from '../../kernel/changes/run-operation.js';
+import type { SegmentUse } from '../flags/strategy.types.js';
+import { segmentOperations as operations } from './segment.operations.js';
+import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef } from './segment.types.js';
 
 /** Constraints with a name, which strategies of many flags share: `flags.segments`. */
 export class Segments extends Namespace {

@@ -1,4 +1,4 @@
 import { describeKind } from '../../kernel/feature.js';
-import { tokenDocuments } from '../../tokens/token.kind.js';
+import { tokenDocuments } from './token.kind.js';
 
 export const tokensFeature = { name: 'tokens', kinds: [describeKind(tokenDocuments)] } as const;

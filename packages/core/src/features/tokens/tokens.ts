@@ -1,7 +1,7 @@
 import type { ListPage, PageQuery, TokenChangeContext } from '../../base/common.types.js';
-import { Namespace } from '../../changesets/namespace.js';
-import { run } from '../../changesets/run-operation.js';
-import { tokenOperations as operations } from '../../tokens/token.operations.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { run } from '../../kernel/changes/run-operation.js';
+import { tokenOperations as operations } from './token.operations.js';
 import type {
   CreatedToken,
   ListedToken,
@@ -10,7 +10,7 @@ import type {
   TokenChanges,
   TokenRef,
   TokenRotation,
-} from '../../tokens/token.types.js';
+} from './token.types.js';
 
 /** The secrets that admit callers to the HTTP API: `flags.tokens`. */
 export class Tokens extends Namespace {

@@ -1,9 +1,9 @@
 import type { ApplicationRef, ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../changesets/namespace.js';
-import { run } from '../../changesets/run-operation.js';
-import { applicationOperations as operations } from '../../usage/applications.operations.js';
-import { seenFlagOperations } from '../../usage/seen-flags.operations.js';
-import type { Application, ApplicationDetail, ApplicationFilter, FlagApplication } from '../../usage/usage.types.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { run } from '../../kernel/changes/run-operation.js';
+import { applicationOperations as operations } from './applications.operations.js';
+import { seenFlagOperations } from './seen-flags.operations.js';
+import type { Application, ApplicationDetail, ApplicationFilter, FlagApplication } from './usage.types.js';
 
 /** The programs that report usage: `flags.applications`. */
 export class Applications extends Namespace {

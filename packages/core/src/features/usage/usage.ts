@@ -1,10 +1,10 @@
 import type { ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../changesets/namespace.js';
-import { run } from '../../changesets/run-operation.js';
-import { reportOperations } from '../../usage/report.operations.js';
-import { seenFlagOperations } from '../../usage/seen-flags.operations.js';
-import type { EvaluationCounts, SeenFlags, UsageFilter, UsagePeriod } from '../../usage/usage.types.js';
-import { usageOperations } from '../../usage/usage-over-time.operations.js';
+import { Namespace } from '../../kernel/changes/namespace.js';
+import { run } from '../../kernel/changes/run-operation.js';
+import { reportOperations } from './report.operations.js';
+import { seenFlagOperations } from './seen-flags.operations.js';
+import type { EvaluationCounts, SeenFlags, UsageFilter, UsagePeriod } from './usage.types.js';
+import { usageOperations } from './usage-over-time.operations.js';
 
 /** What clients report, and how often flags were evaluated: `flags.usage`. */
 export class Usage extends Namespace {

@@ -1,4 +1,4 @@
-import { type Call, call, defineOperations, NO_REFERENCE } from '../../engine/operation.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../operation.js';
 import type { DueRunner } from './runner.js';
 
 export interface DueEngine {

@@ -1,5 +1,5 @@
+import { type ErrorCode, isFlagsError, type Refusal } from '../../base/errors.js';
 import type { Lifetime } from '../../base/lifetime.js';
-import { type ErrorCode, isFlagsError, type Refusal } from '../../errors.js';
 
 /** Milliseconds that a function of the host may take. */
 const PATIENCE = 10_000;

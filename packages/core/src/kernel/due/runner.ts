@@ -1,5 +1,5 @@
+import { FlagsError } from '../../base/errors.js';
 import type { Lifetime } from '../../base/lifetime.js';
-import { FlagsError } from '../../errors.js';
 import type { DueCounts, DueSource } from './source.js';
 
 /** Milliseconds between two looks at what is due. */

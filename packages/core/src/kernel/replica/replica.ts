@@ -1,11 +1,11 @@
 import { createListeners, type Listeners } from '../../base/collections.js';
 import { copyJson } from '../../base/json.js';
-import { type ChangePoller, type StateAt, startChangePoller } from '../../replica/change-poller.js';
-import { DocumentCache } from '../../replica/document-cache.js';
 import type { KeyedUpdate } from '../../storage/documents.js';
 import { newestPosition } from '../../storage/feed-pages.js';
 import type { DocumentKey, FlagsStorage } from '../../storage/port.js';
 import type { Registry } from '../registry.js';
+import { type ChangePoller, type StateAt, startChangePoller } from './change-poller.js';
+import { DocumentCache } from './document-cache.js';
 
 /** Documents of the storage in memory, which follow its changes. */
 export interface DocumentReplica {

@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../../base/collections.js';
-import { FlagsError } from '../../errors.js';
+import { FlagsError } from '../../base/errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
 import type { DocumentKey, FlagsStorage, ListedDocument, ListQuery, StoredDocument } from '../port.js';
 import type { UsageStorage } from '../usage/port.js';

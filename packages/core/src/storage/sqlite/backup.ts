@@ -4,7 +4,7 @@ import { link, open, rename, rm, unlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { FlagsError, isFlagsError } from '../../errors.js';
+import { FlagsError, isFlagsError } from '../../base/errors.js';
 import { busyError, type Connection, isBusy, pathOf, readWhenFree, type SqliteDatabase } from './database.js';
 import versions from './driver-version.cjs';
 import { isAdapted, withDriverCode } from './node-database.js';

@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Awaitable } from '../../base/common.types.js';
+import { FlagsError, isFlagsError } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import { beginSlice } from '../../base/paced.js';
-import { FlagsError, isFlagsError } from '../../errors.js';
 
 /**
  * The part of a `better-sqlite3` database that the library uses. Typed by structure, because core does not depend on the

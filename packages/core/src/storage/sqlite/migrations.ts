@@ -1,4 +1,4 @@
-import { FlagsError } from '../../errors.js';
+import { FlagsError } from '../../base/errors.js';
 import { preparePluck, type SqliteDatabase } from './database.js';
 
 /**

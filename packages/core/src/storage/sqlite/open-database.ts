@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
-import { FlagsError, isFlagsError } from '../../errors.js';
+import { FlagsError, isFlagsError } from '../../base/errors.js';
 import { type Connection, readWhenFree, type SqliteDatabase } from './database.js';
 import versions from './driver-version.cjs';
 import { findNodeSqlite, openNodeDatabase } from './node-database.js';

@@ -1,5 +1,5 @@
+import { FlagsError } from '../../base/errors.js';
 import { describeUnknownOption } from '../../base/option-names.js';
-import { FlagsError } from '../../errors.js';
 import type { SqliteDatabase } from './database.js';
 import { adaptNodeDatabase, isNodeDatabase, type NodeDatabase } from './node-database.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Awaitable } from '../../base/common.types.js';
-import { FlagsError } from '../../errors.js';
+import { FlagsError } from '../../base/errors.js';
 import { applyCommit, type PreparedCommit, prepareCommit } from '../commit.js';
 import type { FlagsStorage } from '../port.js';
 import { backUp } from './backup.js';

@@ -1,4 +1,4 @@
-import { isFlagsError } from '../../../../src/errors.js';
+import { isFlagsError } from '../../../../src/base/errors.js';
 import type { Flags } from '../../../../src/index.js';
 import { openFlags } from '../../../../src/open-flags.js';
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';

@@ -1,4 +1,4 @@
-import { isFlagsError } from '../../../../src/errors.js';
+import { isFlagsError } from '../../../../src/base/errors.js';
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 import { creation } from '../../samples.js';
 

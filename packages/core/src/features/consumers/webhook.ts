@@ -1,0 +1,111 @@
+import { createHmac } from 'node:crypto';
+import { invalidInput } from '../../base/validator.js';
+import type { FlagsEvent } from '../../kernel/log/event.types.js';
+import { describeRequestEvent } from '../../words/describe-request.js';
+import type { EventType } from '../../words/event-names.js';
+import type { ConsumerHandler } from './consumer.types.js';
+import { eventToWire } from './event-wire.js';
+import { filterByType, parseReceiver, post, ReceiverGone, sendInOrder, TIMEOUT } from './sending.js';
+
+/** Options of `webhook`. */
+export interface WebhookOptions {
+  /** The receiver: https, or http in your own network. */
+  readonly url: string;
+  /**
+   * 24 to 64 random bytes in base64, with or without `whsec_` before them, which the receiver has as well. A list while it is
+   * rotated: each request is signed with all of them.
+   */
+  readonly secret: string | readonly string[];
+  /** The types of events to send. Default: all. */
+  readonly events?: readonly EventType[] | undefined;
+  /** Returns the address of what an event of a change request is about, for `link`. Default: no links. */
+  readonly link?: ((event: FlagsEvent) => string | null | undefined) | undefined;
+  /** Milliseconds that a request may take, at least 1. Default: 15,000. */
+  readonly timeout?: number | undefined;
+}
+
+/** Bytes of JSON of a state. A larger one is left out. */
+const MOST_STATE = 65_536;
+
+/**
+ * Returns a handler for `consume` that sends each event to a receiver, signed by the scheme of Standard Webhooks. The request
+ * has the body `{ type, timestamp, data }`; `data` is the event as `GET /api/admin/events` shows it. An event of a change
+ * request also has `text`, a sentence for people: "Ada asks for approval: checkout on in production"; and `link`, if that
+ * option returns an address. States over 64 KiB are
+ * left out: `data.omitted` then names the members. A repetition has the same `webhook-id`, so the receiver can drop it.
+ *
+ * The handler throws unless the receiver answers 2xx in time, so that the event is repeated. It follows no redirects. After
+ * a 410 it sends nothing more to that receiver until the consumer is reset or the process starts again, and says so.
+ *
+ * @throws FlagsError `invalid_input`
+ * @example
+ * const { WEBHOOK_SECRET = '' } = process.env;
+ * await flags.consume('deploys', webhook({ url: 'https://example.org/hooks', secret: WEBHOOK_SECRET }));
+ */
+export function webhook({ url, secret, events, link, timeout = TIMEOUT }: WebhookOptions): ConsumerHandler {
+  const receiver = parseReceiver(url);
+  const keys = [secret].flat().map(parseSecret);
+  const isWanted = filterByType(events);
+  if (keys.length === 0) throw invalidSecret();
+  if (!(timeout >= 1 && timeout < 2 ** 31)) {
+    throw invalidInput([{ message: 'must be a number of milliseconds, at least 1', path: '/timeout' }]);
+  }
+  /** The tenure in which the receiver has ended the deliveries. */
+  let ended: AbortSignal | undefined;
+  return sendInOrder({
+    itemsOf: (batch) => batch.filter(isWanted),
+    async send(event, signal) {
+      if (ended === signal) throw endedBy(receiver);
+      const body = bodyOf(event, link);
+      try {
+        await post({ url: receiver, headers: headersOf(event, body, keys), body, timeout }, signal);
+      } catch (error) {
+        if (!(error instanceof ReceiverGone)) throw error;
+        ended = signal;
+        throw endedBy(receiver);
+      }
+    },
+  });
+}
+
+function endedBy({ host }: URL): Error {
+  return new Error(
+    `${host} answered 410: it takes no more events, and nothing more is sent to it. Delete this consumer, or reset it to send again.`,
+  );
+}
+
+function bodyOf(event: FlagsEvent, link: WebhookOptions['link']): string {
+  const data = eventToWire(event);
+  const omitted = (['data', 'preData'] as const).filter((name) => {
+    return Buffer.byteLength(JSON.stringify(data[name]) ?? '') > MOST_STATE;
+  });
+  const left = omitted.length > 0 && { ...Object.fromEntries(omitted.map((name) => [name, undefined])), omitted };
+  const text = describeRequestEvent(event);
+  const words = text !== undefined && { text, link: link?.(event) ?? undefined };
+  return JSON.stringify({ type: data.type, timestamp: event.at, ...words, data: { ...data, ...left } });
+}
+
+/** After a failover, another event may have the position of a lost one, but not the id of its change set. */
+function headersOf({ position, changeSet }: FlagsEvent, body: string, keys: readonly Buffer[]) {
+  const id = `${changeSet}_${encodeURIComponent(position)}`;
+  const timestamp = Math.floor(Date.now() / 1000);
+  const sign = (key: Buffer) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': `${timestamp}`,
+    'webhook-signature': keys.map(sign).join(' '),
+  };
+}
+
+function parseSecret(secret: unknown): Buffer {
+  const [, base64 = ''] = /^(?:whsec_)?([A-Za-z0-9+/]+={0,2})$/.exec(`${secret}`) ?? [];
+  const key = Buffer.from(base64, 'base64');
+  if (key.length < 24 || key.length > 64) throw invalidSecret();
+  return key;
+}
+
+/** Does not repeat the secret. */
+function invalidSecret(): Error {
+  return invalidInput([{ message: 'must be 24 to 64 random bytes in base64, or several', path: '/secret' }]);
+}

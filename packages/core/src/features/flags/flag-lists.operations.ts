@@ -1,0 +1,337 @@
+import { compareCodePoints } from '../../base/collections.js';
+import type { Awaitable, ListPage, PageQuery, ProjectRef } from '../../base/common.types.js';
+import { assertEnvironment } from '../../base/environments.js';
+import { paced } from '../../base/paced.js';
+import { boundsOf, cutPage, pageBounds } from '../../base/pages.js';
+import type { FlagsSettings } from '../../base/settings.types.js';
+import { invalidInput } from '../../base/validator.js';
+import type { Engine } from '../../kernel/engine.js';
+import { type Call, call, defineOperations, NO_REFERENCE, type Page, PROJECT } from '../../kernel/operation.js';
+import type { DocumentReader } from '../../storage/documents.js';
+import type { UsageStorage } from '../../storage/usage/port.js';
+import { audienceOf, rolloutOf } from '../../words/audience.js';
+import type { FlagEngine } from './change-flag.js';
+import { parentThatIsOff } from './effect.decide.js';
+import { environmentOf, type FlagState } from './flag.js';
+import { flagDocuments, type StoredFlagSummary } from './flag.kind.js';
+import type { ArchivedFlag, FlagSummary } from './flag.types.js';
+import { createFlagMatcher } from './flag-filters.js';
+import { membersOf } from './flag-members.js';
+import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
+import { findProject } from './references.js';
+import type { Strategy } from './strategy.types.js';
+
+async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQuery): Promise<ListPage<FlagSummary>> {
+  const bounds = pageBounds(query);
+  await findProject(engine.read, ref);
+  const flags = await listLiveFlags(engine, ref.project);
+  const page = cutPage(flags, bounds, BY_NAME);
+  return { ...page, items: await summarizeFlags(engine, page.items) };
+}
+
+async function listArchivedFlags(
+  engine: Engine,
+  { project }: Partial<ProjectRef> = {},
+  query?: PageQuery,
+): Promise<ListPage<ArchivedFlag>> {
+  const bounds = pageBounds(query);
+  if (project !== undefined) await findProject(engine.read, { project });
+  const flags = (await readFlags(engine)).filter(isArchived);
+  const page = cutPage(flags.filter((flag) => isIn(flag, project)).sort(byName), bounds, BY_NAME);
+  return { ...page, items: await summarizeArchivedFlags(engine, page.items) };
+}
+
+type ArchivedState = FlagState & Required<Pick<FlagState, 'archivedAt'>>;
+
+function isArchived(flag: FlagState): flag is ArchivedState {
+  return flag.archivedAt !== undefined;
+}
+
+export const BY_NAME = { cursorOf: ({ name }: FlagState) => name };
+
+/** Lists the flags of a project or of all projects that are not archived, in name order. */
+export async function listLiveFlags(engine: Engine, project?: string): Promise<readonly FlagState[]> {
+  return (await readFlags(engine)).filter((flag) => !flag.archived && isIn(flag, project)).sort(byName);
+}
+
+function isIn(flag: FlagState, project: string | undefined): boolean {
+  return project === undefined || flag.project === project;
+}
+
+/** Reads the stored flags of a project, archived or not, in name order. For changes of the project. */
+export async function listStoredFlags(
+  { list }: Pick<DocumentReader, 'list'>,
+  project: string,
+): Promise<readonly { readonly name: string; readonly archived: boolean }[]> {
+  const listed = await list({ kind: flagDocuments.kind, part: 'summary', parent: project });
+  return listed.map(({ key, content }) => ({ name: key.id, archived: (content as StoredFlagSummary).archived }));
+}
+
+/** Converts flags to public summaries with their last-seen times. */
+export async function summarizeFlags(
+  { usage, settings }: Engine,
+  flags: readonly FlagState[],
+): Promise<readonly FlagSummary[]> {
+  const lastSeen = await readLastSeen(usage, flags);
+  return flags.map((flag) => toSummary(flag, settings, lastSeen));
+}
+
+async function summarizeArchivedFlags(
+  engine: Engine,
+  flags: readonly ArchivedState[],
+): Promise<readonly ArchivedFlag[]> {
+  const lastSeen = await readLastSeen(engine.usage, flags);
+  return flags.map((flag) => toArchivedFlag(flag, toSummary(flag, engine.settings, lastSeen)));
+}
+
+function toSummary(flag: FlagState, { environments }: FlagsSettings, lastSeen: LastSeen): FlagSummary {
+  const { name, type, stale, createdAt } = flag;
+  return {
+    name,
+    type,
+    stale,
+    createdAt,
+    lastSeenAt: lastSeen(name),
+    environments: environments.map(({ name, displayName }) => {
+      return { name, displayName, enabled: environmentOf(flag, name).enabled };
+    }),
+  };
+}
+
+function toArchivedFlag(flag: ArchivedState, summary: FlagSummary): ArchivedFlag {
+  const { project, archivedAt, description, impressionData } = flag;
+  return { ...summary, project, archived: true, archivedAt, description, impressionData };
+}
+
+/** Returns whether the caller may read a project. */
+export type CanReadProject = (project: string) => Awaitable<boolean>;
+
+/**
+ * Finds flags of all projects in memory. Long work is done in slices.
+ *
+ * @param canRead called once for each project that has matching flags; false leaves these flags out of the list and of
+ * `total`. Its errors reach the caller.
+ */
+export async function searchFlags(
+  engine: FlagEngine,
+  input: FlagQuery = {},
+  canRead?: CanReadProject,
+): Promise<FlagPage> {
+  const { validate, usage } = engine;
+  const query = { ...validate.flagQuery(input) };
+  if (query.enabledIn !== undefined) assertEnvironment(engine, query.enabledIn);
+  const found = await keepReadable(await findMatches(await readFlags(engine), query), canRead);
+  const isSortedBySighting = sortKeyOf(query.sort) === 'lastSeenAt';
+  const allSeen = isSortedBySighting ? await readLastSeen(usage, found) : () => null;
+  const order = createFlagOrder(query.sort, allSeen);
+  const sorted = order.sort(found);
+  const start = query.after === undefined ? 0 : order.startAfter(sorted, query.after);
+  const flags = sorted.slice(start, start + boundsOf(query).limit);
+  const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(usage, flags);
+  const items = await convertAll(flags, (flag) => toOverview(engine, flag, lastSeen));
+  const last = flags.at(-1);
+  const hasMore = last !== undefined && start + flags.length < sorted.length;
+  return { items, ...(hasMore && { next: order.cursorOf(last) }), total: found.length };
+}
+
+/**
+ * Returns all flags, archived ones too, with every change that was committed before the call. Rejects if the storage cannot
+ * be read.
+ */
+async function readFlags({ memory }: Engine): Promise<readonly FlagState[]> {
+  const status = await memory.refresh();
+  if (status.state === 'stale') throw status.error;
+  return [...memory.statesOf(flagDocuments).values()];
+}
+
+/** Compares in code-point order. */
+function byName(one: FlagState, other: FlagState): number {
+  return compareCodePoints(one.name, other.name);
+}
+
+/** Returns the time of a flag's last reported evaluation, as a timestamp; null if there is none. */
+type LastSeen = (flag: string) => string | null;
+
+/** Reads the last-seen times of flags. */
+async function readLastSeen(usage: UsageStorage, flags: readonly { readonly name: string }[]): Promise<LastSeen> {
+  const times = await usage.lastSeen(flags.map(({ name }) => name));
+  // A report counts many flags at one time, and converting a time takes longer than finding it.
+  const texts = new Map<number, string>();
+  return (flag) => {
+    const time = times.get(flag);
+    if (time === undefined) return null;
+    const text = texts.get(time) ?? new Date(time).toISOString();
+    texts.set(time, text);
+    return text;
+  };
+}
+
+async function findMatches(flags: readonly FlagState[], query: FlagQuery): Promise<readonly FlagState[]> {
+  const matches = createFlagMatcher(query);
+  const found: FlagState[] = [];
+  for await (const flag of paced(flags)) if (matches(flag)) found.push(flag);
+  return found.sort(byName);
+}
+
+/** Calls of `canRead` that run at the same time. */
+const CONCURRENT_CHECKS = 32;
+
+async function keepReadable(
+  flags: readonly FlagState[],
+  canRead: CanReadProject | undefined,
+): Promise<readonly FlagState[]> {
+  if (!canRead) return flags;
+  const projects = [...new Set(flags.map(({ project }) => project))];
+  const readable = new Set<string>();
+  for (let first = 0; first < projects.length; first += CONCURRENT_CHECKS) {
+    const check = async (project: string) => (await canRead(project)) === true && readable.add(project);
+    await Promise.all(projects.slice(first, first + CONCURRENT_CHECKS).map(check));
+  }
+  return readable.size === projects.length ? flags : flags.filter(({ project }) => readable.has(project));
+}
+
+async function convertAll<From, To>(items: readonly From[], convert: (item: From) => To): Promise<readonly To[]> {
+  const converted: To[] = [];
+  for await (const item of paced(items)) converted.push(convert(item));
+  return converted;
+}
+
+function toOverview({ memory, settings }: Engine, flag: FlagState, lastSeen: LastSeen): FlagOverview {
+  const { name, project, archived, createdAt } = flag;
+  const { impressionData: _, labels, owner, ...members } = membersOf(flag);
+  // A flag that was archived or deleted meanwhile stays in the list.
+  const revision = memory.get({ kind: flagDocuments.kind, id: name })?.revision ?? 0;
+  const findLive = (parent: string) => {
+    const found = memory.statesOf(flagDocuments).get(parent);
+    return found?.archived ? undefined : found;
+  };
+  return {
+    name,
+    project,
+    ...members,
+    archived,
+    labels,
+    owner,
+    revision,
+    createdAt,
+    lastSeenAt: lastSeen(name),
+    environments: settings.environments.map(({ name: environment }) => {
+      return toEnvironmentOverview(flag, environment, { findLive, strategies: settings.strategies });
+    }),
+  };
+}
+
+interface OverviewContext {
+  readonly findLive: (flag: string) => FlagState | undefined;
+  /** The host's own strategies. */
+  readonly strategies: readonly string[];
+}
+
+function toEnvironmentOverview(
+  flag: FlagState,
+  environment: string,
+  { findLive, strategies: own }: OverviewContext,
+): EnvironmentOverview {
+  // Other programs may have written documents without lists to the storage.
+  const { variants = [] } = flag;
+  const { name, enabled, strategies } = environmentOf(flag, environment);
+  const isDependent = enabled && !flag.archived && flag.dependencies.length > 0;
+  return {
+    name,
+    enabled,
+    strategyCount: strategies.length,
+    rollout: strategies.reduce((most, strategy) => Math.max(most, shareOf(strategy)), 0),
+    hasVariants: variants.length > 0 || strategies.some(({ variants = [] }) => variants.length > 0),
+    audience: audienceOf(strategies, own),
+    offBecauseOf: (isDependent && parentThatIsOff(flag, environment, { flag: findLive })) || null,
+  };
+}
+
+/** Returns the percentage of users that a strategy admits; a strategy without a percentage admits all. */
+function shareOf(strategy: Strategy): number {
+  return strategy.disabled ? 0 : (rolloutOf(strategy) ?? 100);
+}
+
+type SortKey = 'name' | 'createdAt' | 'lastSeenAt' | 'type';
+
+/** The order of a list. */
+interface FlagOrder {
+  readonly key: SortKey;
+  /** Sorts flags that are in name order. */
+  sort(flags: readonly FlagState[]): readonly FlagState[];
+  /** Returns the index of the first flag after a cursor, in sorted flags. Throws `invalid_input` for another cursor. */
+  startAfter(flags: readonly FlagState[], cursor: string): number;
+  cursorOf(flag: FlagState): string;
+}
+
+function sortKeyOf(sort: FlagSort = 'name'): SortKey {
+  return (sort.startsWith('-') ? sort.slice(1) : sort) as SortKey;
+}
+
+/**
+ * Creates the order of a list. Flags of equal keys are in name order, in both directions.
+ *
+ * @param lastSeenAt returns when a flag was last seen; null if never. Needed only if the sort names it
+ */
+function createFlagOrder(sort: FlagSort = 'name', lastSeenAt: (flag: string) => string | null): FlagOrder {
+  const key = sortKeyOf(sort);
+  const direction = sort.startsWith('-') ? -1 : 1;
+  if (key === 'name') return createNameSort(direction);
+  const keyOf = (flag: FlagState) => (key === 'lastSeenAt' ? (lastSeenAt(flag.name) ?? '') : flag[key]);
+  return {
+    key,
+    sort(flags) {
+      const keyed = flags.map((flag) => ({ flag, key: keyOf(flag) }));
+      // The sort is stable, so that equal keys keep the name order.
+      return keyed.sort((one, other) => direction * compareKeys(one.key, other.key)).map(({ flag }) => flag);
+    },
+    startAfter(flags, cursor) {
+      // A name has no spaces; a key may have some.
+      const separator = cursor.lastIndexOf(' ');
+      if (separator === -1)
+        throw invalidInput([{ message: 'must be `next` of a page with the same sort', path: '/after' }]);
+      const [after, name] = [cursor.slice(0, separator), cursor.slice(separator + 1)];
+      return firstIndex(flags, (flag) => {
+        return direction * compareKeys(keyOf(flag), after) || compareCodePoints(flag.name, name);
+      });
+    },
+    cursorOf: (flag) => `${keyOf(flag)} ${flag.name}`,
+  };
+}
+
+function createNameSort(direction: 1 | -1): FlagOrder {
+  return {
+    key: 'name',
+    sort: (flags) => (direction === 1 ? flags : flags.toReversed()),
+    startAfter: (flags, name) => firstIndex(flags, (flag) => direction * compareCodePoints(flag.name, name)),
+    cursorOf: ({ name }) => name,
+  };
+}
+
+/** Returns the index of the first flag that compares greater than 0; the end if none does. */
+function firstIndex(flags: readonly FlagState[], compare: (flag: FlagState) => number): number {
+  const index = flags.findIndex((flag) => compare(flag) > 0);
+  return index === -1 ? flags.length : index;
+}
+
+function compareKeys(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+/** The lists of flags. */
+export const flagListOperations = defineOperations({
+  listFlags: call({
+    ref: PROJECT,
+    run: (engine: Engine, { ref, context }: Call<ProjectRef, undefined, Page>) => listFlags(engine, ref, context),
+  }),
+  listArchivedFlags: call({
+    ref: ['project?'],
+    run: (engine: Engine, { ref, context }: Call<Partial<ProjectRef> | undefined, undefined, Page>) =>
+      listArchivedFlags(engine, ref, context),
+  }),
+  searchFlags: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagEngine, { input }: Call<undefined, FlagQuery | undefined>) => searchFlags(engine, input),
+  }),
+});

@@ -1,0 +1,431 @@
+import type { FlagRef } from '../../base/common.types.js';
+import { FlagsError } from '../../base/errors.js';
+import { isSameJson, pickPresent } from '../../base/json.js';
+import { type Edit, editList } from '../../base/parts.js';
+import {
+  type ActionOf,
+  type ChangedPart,
+  describeEvents,
+  type EventDescription,
+  type Kind,
+  type MergedVersions,
+  memberParts,
+  mergeVersions,
+  type Versions,
+  wholePart,
+} from '../../kernel/kind.js';
+import type { Read, Versioned } from '../../storage/documents.js';
+import type { Dependency } from './dependency.types.js';
+import {
+  type EnvironmentState,
+  enabledEnvironments,
+  environmentOf,
+  type FlagEvent,
+  type FlagHead,
+  type FlagState,
+  rolloutOf,
+  rolloutsIn,
+  segmentsOf,
+} from './flag.js';
+import { METADATA } from './flag-members.js';
+import { reviveFlag } from './lifecycle.decide.js';
+import { replaceMetadata } from './metadata.decide.js';
+import { findProject } from './references.js';
+import type { StrategyRollout } from './rollout.types.js';
+import { pointerTo, type StartedRollout, startedAndOn } from './rollouts.decide.js';
+import { replaceEnvironment } from './strategies.decide.js';
+import type { Strategy } from './strategy.types.js';
+
+/** Replaces the matching item in place, or appends the new one. */
+function replaceOrAppend<T>(list: readonly T[], matches: (item: T) => boolean, item: T): readonly T[] {
+  const index = list.findIndex(matches);
+  return index === -1 ? [...list, item] : list.with(index, item);
+}
+
+/** Applies an event. Returns undefined for a deleted flag. */
+export function evolveFlag(flag: FlagState | undefined, event: FlagEvent): FlagState | undefined {
+  if (event.type === 'flag-created') return event.data;
+  return flag && evolveExisting(flag, event);
+}
+
+type LaterEvent = Exclude<FlagEvent, { readonly type: 'flag-created' }>;
+
+function evolveExisting(flag: FlagState, event: LaterEvent): FlagState | undefined {
+  switch (event.type) {
+    case 'flag-deleted':
+      return undefined;
+    case 'flag-updated':
+      return withMetadata(flag, event.data);
+    case 'flag-stale-on':
+    case 'flag-stale-off':
+    case 'flag-moved':
+    case 'variants-updated':
+      return { ...flag, ...event.data };
+    case 'flag-archived':
+      return { ...flag, archived: true, archivedAt: event.data.archivedAt };
+    case 'flag-revived':
+      return reviveState(flag);
+    case 'dependency-added':
+    case 'dependency-updated':
+      return { ...flag, dependencies: withDependency(flag, event.data) };
+    case 'dependency-removed':
+      return { ...flag, dependencies: flag.dependencies.filter(({ flag }) => flag !== event.before.flag) };
+    default:
+      return evolveEnvironment(flag, event);
+  }
+}
+
+function withDependency(flag: FlagState, dependency: Dependency): readonly Dependency[] {
+  return replaceOrAppend(flag.dependencies, (one) => one.flag === dependency.flag, dependency);
+}
+
+function evolveEnvironment(flag: FlagState, event: Extract<LaterEvent, { environment: string }>): FlagState {
+  const environment = environmentOf(flag, event.environment);
+  const isSame = ({ name }: EnvironmentState) => name === event.environment;
+  return {
+    ...flag,
+    environments: replaceOrAppend(flag.environments, isSame, evolveEnvironmentState(environment, event)),
+  };
+}
+
+function evolveEnvironmentState(
+  environment: EnvironmentState,
+  event: Extract<LaterEvent, { environment: string }>,
+): EnvironmentState {
+  const { strategies } = environment;
+  switch (event.type) {
+    case 'environment-enabled':
+    case 'environment-disabled':
+      return { ...environment, enabled: event.data.enabled };
+    case 'strategy-added':
+      return { ...environment, strategies: [...strategies, event.data] };
+    case 'strategy-updated':
+      return { ...environment, strategies: strategies.map((one) => (one.id === event.data.id ? event.data : one)) };
+    case 'strategy-removed':
+      return { ...environment, strategies: strategies.filter((one) => one.id !== event.before.id) };
+    case 'rollout-started':
+    case 'rollout-stepped':
+    case 'rollout-paused':
+    case 'rollout-resumed':
+    case 'rollout-ended':
+      return evolveRollouts(environment, event.data);
+  }
+}
+
+function evolveRollouts(
+  { rollouts = {}, ...environment }: EnvironmentState,
+  { strategy, rollout }: { readonly strategy: string; readonly rollout: StrategyRollout | null },
+): EnvironmentState {
+  const { [strategy]: _before, ...others } = rollouts;
+  const next = rollout ? { ...others, [strategy]: rollout } : others;
+  return Object.keys(next).length > 0 ? { ...environment, rollouts: next } : environment;
+}
+
+/** Applies only the metadata; the event contains the other members for information. */
+function withMetadata(flag: FlagState, update: FlagHead): FlagState {
+  return { ...flag, ...pickPresent(update, METADATA) };
+}
+
+function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {
+  return { ...flag, archived: false, environments: flag.environments.map(disableEnvironment) };
+}
+
+function disableEnvironment(environment: EnvironmentState): EnvironmentState {
+  return { ...environment, enabled: false };
+}
+
+/**
+ * Returns the events that bring a flag to another state, including ids, creation time and switches. An undefined state
+ * means that there is no flag. The caller checks the references. Ends rollouts that the target lacks, and starts none.
+ */
+export function restoreFlag(now: FlagState | undefined, target: FlagState | undefined): FlagEvent[] {
+  if (!now || !target || now.createdAt !== target.createdAt) {
+    const created: FlagEvent[] = target ? [{ type: 'flag-created', data: withoutRollouts(target), before: null }] : [];
+    return now ? [{ type: 'flag-deleted', data: null, before: withoutRollouts(now) }, ...created] : created;
+  }
+  // Reviving switches the flag off everywhere.
+  const revival = target.archived ? [] : reviveFlag(now);
+  const flag = revival.reduce<FlagState | undefined>(evolveFlag, now) ?? now;
+  const environments = new Set([...target.environments, ...flag.environments].map(({ name }) => name));
+  return [
+    ...endRollouts(now, target),
+    ...revival,
+    ...replaceMetadata(flag, target),
+    ...restoreVariants(flag, target),
+    ...editList(flag.dependencies, target.dependencies).map(toDependencyEvent),
+    ...[...environments].flatMap((name) => replaceEnvironment(environmentOf(flag, name), environmentOf(target, name))),
+    // The references are those of the project that the flag moves to.
+    ...restoreProjectOf(flag, target),
+    ...restoreArchive(flag, target),
+  ];
+}
+
+function restoreVariants({ variants: before }: FlagState, { variants }: FlagState): readonly FlagEvent[] {
+  if (isSameJson(before, variants)) return [];
+  return [{ type: 'variants-updated', data: { variants }, before: { variants: before } }];
+}
+
+function toDependencyEvent({ before, after }: Edit<Dependency>): FlagEvent {
+  if (!after) return { type: 'dependency-removed', data: null, before };
+  if (!before) return { type: 'dependency-added', data: after, before: null };
+  return { type: 'dependency-updated', data: after, before };
+}
+
+function restoreProjectOf({ project: from }: FlagState, { project }: FlagState): readonly FlagEvent[] {
+  return from === project ? [] : [{ type: 'flag-moved', data: { project }, before: { project: from } }];
+}
+
+function restoreArchive(flag: FlagState, target: FlagState): readonly FlagEvent[] {
+  const { archivedAt } = target;
+  if (archivedAt === undefined || (flag.archived && flag.archivedAt === archivedAt)) return [];
+  const enabledIn = enabledEnvironments(target);
+  const data = { archived: true, enabledIn, archivedAt };
+  return [{ type: 'flag-archived', data, before: { archived: flag.archived, enabledIn } }];
+}
+
+/** The parts that an undo restores as a whole. */
+const WHOLE = /^\/(variants|dependencies|environments\/[^/]+\/strategies\/[^/]+)$/;
+
+function endRollouts(now: FlagState, target: FlagState): readonly FlagEvent[] {
+  return rolloutsIn(now).flatMap(({ environment, strategy, rollout }): FlagEvent[] => {
+    if (rolloutOf(environmentOf(target, environment), strategy)) return [];
+    const data = { strategy, rollout: null, reason: 'changed' } as const;
+    return [{ type: 'rollout-ended', environment, data, before: { strategy, rollout } }];
+  });
+}
+
+function withoutRollouts(flag: FlagState): FlagState {
+  if (flag.environments.every(({ rollouts }) => rollouts === undefined)) return flag;
+  return { ...flag, environments: flag.environments.map(({ rollouts: _rollouts, ...environment }) => environment) };
+}
+
+/** Returns a flag with the rollouts of another one, but for some. */
+function withRolloutsOf(flag: FlagState, other: FlagState, without: readonly StartedRollout[]): FlagState {
+  if (other === withoutRollouts(other)) return flag;
+  const isKept = (name: string, id: string) =>
+    !without.some(({ environment, strategy }) => environment === name && strategy === id);
+  const environments = flag.environments.map((environment) => {
+    const { name } = environment;
+    const kept = Object.entries(environmentOf(other, name).rollouts ?? {}).filter(([id]) => isKept(name, id));
+    return kept.length > 0 ? { ...environment, rollouts: Object.fromEntries(kept) } : environment;
+  });
+  return { ...flag, environments };
+}
+
+/**
+ * Merges a flag: restores the parts that the set has changed, and keeps all others. Keeps the present rollouts, but for
+ * those that the set has started. After a later step, such a start is a conflict.
+ */
+export function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
+  const started = startedAndOn(before, after, now);
+  const [was, became, is] = [before, after, now].map((flag) => flag && withoutRollouts(flag));
+  const { target, conflicts } = mergeParts({ before: was, after: became, now: is });
+  const stepped = started.filter(({ hasStepped }) => hasStepped);
+  return {
+    target: target && now ? withRolloutsOf(target, now, started) : target,
+    conflicts: [...conflicts, ...stepped.map(pointerTo)],
+    ...(stepped.length > 0 && { advice: 'stop the rollout instead, with stopRollout({ rollback: true })' }),
+  };
+}
+
+function mergeParts({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
+  const names = [before, now, after].flatMap((flag) => flag?.environments.map(({ name }) => name) ?? []);
+  const toParts = (flag: FlagState | undefined) => flag && withArchiving(withEnvironments(flag, names));
+  const versions = { before: toParts(before), after: toParts(after), now: toParts(now) };
+  const { target, conflicts } = mergeVersions(versions, (path) => WHOLE.test(path));
+  if (!target || target === versions.before) return { target: target && before, conflicts };
+  return { target: target === versions.now ? now : toFlag(target), conflicts };
+}
+
+/** An environment that was never configured equals one that is off and empty: what is set in it are parts of their own. */
+function withEnvironments(flag: FlagState, environments: readonly string[]): FlagState {
+  const names = new Set([...flag.environments.map(({ name }) => name), ...environments]);
+  return { ...flag, environments: [...names].map((name) => environmentOf(flag, name)) };
+}
+
+/** A flag whose archiving is one part: its time, or false. */
+interface FlagParts extends Omit<FlagState, 'archived' | 'archivedAt'> {
+  readonly archived: string | false;
+}
+
+function withArchiving({ archivedAt, ...flag }: FlagState): FlagParts {
+  return { ...flag, archived: archivedAt ?? false };
+}
+
+function toFlag({ archived, environments, ...flag }: FlagParts): FlagState {
+  return {
+    ...flag,
+    archived: archived !== false,
+    ...(archived !== false && { archivedAt: archived }),
+    // `enabled` implies a strategy, as after the removal of the last one.
+    environments: environments.map((one) => ({ ...one, enabled: one.enabled && one.strategies.length > 0 })),
+  };
+}
+
+/** The summary of a flag in lists. The name is the document's id, the project its parent. */
+export interface StoredFlagSummary {
+  readonly type: string;
+  readonly stale: boolean;
+  readonly archived: boolean;
+  readonly createdAt: string;
+  /** Names of the environments in which the flag is enabled. */
+  readonly enabledIn: readonly string[];
+  /** Ids of the segments that the flag uses in any environment. */
+  readonly segments: readonly number[];
+  /** Names of the flags that this flag depends on. */
+  readonly parents: readonly string[];
+}
+
+const dependencyPart = ({ data, before }: Pick<FlagEvent, 'data' | 'before'>, { flag }: Dependency): ChangedPart[] => [
+  wholePart(['dependencies', flag], { data, before }),
+];
+
+function strategyPart({ environment, data, before }: StrategyFact, { id }: Strategy): readonly ChangedPart[] {
+  return [wholePart(['environments', environment, 'strategies', id], { data, before })];
+}
+
+type StrategyFact = Extract<FlagEvent, { readonly environment: string }>;
+
+function switchPart(environment: string, before: boolean, after: boolean): ChangedPart {
+  return { path: ['environments', environment, 'enabled'], before, after };
+}
+
+function rolloutPart({ environment, data, before }: RolloutFact): readonly ChangedPart[] {
+  // A store from before has events of these names about other documents.
+  if (typeof environment !== 'string' || !('rollout' in data)) return memberParts({ data, before });
+  const path = ['environments', environment, 'rollouts', data.strategy];
+  return [{ path, before: before?.rollout ?? null, after: data.rollout }];
+}
+
+type RolloutFact = Extract<FlagEvent, { readonly type: `rollout-${string}` }>;
+
+/** Of events that an undo takes nothing back of. */
+const UNDO_LEAVES_ROLLOUTS = 'rollouts, which an undo does not restore; start the rollout again, resume or stop it.';
+
+function hasSegments(...strategies: readonly Strategy[]): boolean {
+  return strategies.some(({ segments = [] }) => segments.length > 0);
+}
+
+const always = () => true;
+
+const flagEvents = describeEvents<FlagEvent>()({
+  'flag-created': { parts: memberParts, action: 'createFlag', refers: always, isWhole: true },
+  'flag-updated': {
+    parts: (event) => memberParts(event, (name) => METADATA.some((member) => member === name)),
+    action: 'updateFlag',
+  },
+  'flag-stale-on': { parts: memberParts, action: 'updateFlag', shrinks: true },
+  'flag-stale-off': { parts: memberParts, action: 'updateFlag', shrinks: true },
+  'flag-archived': {
+    parts: (event) => memberParts(event, (name) => name !== 'enabledIn'),
+    action: 'archiveFlag',
+    shrinks: true,
+  },
+  'flag-revived': {
+    parts: ({ before }) => [
+      { path: ['archived'], before: true, after: false },
+      ...before.enabledIn.map((name) => switchPart(name, true, false)),
+    ],
+    action: 'reviveFlag',
+    shrinks: true,
+  },
+  'flag-deleted': {
+    parts: memberParts,
+    action: 'deleteFlag',
+    shrinks: true,
+    refers: always,
+    isWhole: true,
+    endsUsage: true,
+  },
+  'flag-moved': { parts: memberParts, action: 'moveFlag', refers: always, moves: true },
+  'strategy-added': {
+    parts: (event) => strategyPart(event, event.data),
+    action: 'addStrategy',
+    refers: ({ data }) => hasSegments(data),
+  },
+  'strategy-updated': {
+    parts: (event) => strategyPart(event, event.data),
+    action: 'updateStrategy',
+    refers: ({ data, before }) => hasSegments(data, before),
+  },
+  'strategy-removed': {
+    parts: (event) => strategyPart(event, event.before),
+    action: 'removeStrategy',
+    shrinks: true,
+    refers: ({ before }) => hasSegments(before),
+  },
+  'environment-enabled': {
+    parts: ({ environment, data, before }) => [switchPart(environment, before.enabled, data.enabled)],
+    action: 'enable',
+    shrinks: true,
+  },
+  'environment-disabled': {
+    parts: ({ environment, data, before }) => [switchPart(environment, before.enabled, data.enabled)],
+    action: 'disable',
+    shrinks: true,
+  },
+  'rollout-started': { parts: rolloutPart },
+  'rollout-stepped': { parts: rolloutPart, shrinks: true, cannotUndo: UNDO_LEAVES_ROLLOUTS },
+  'rollout-paused': { parts: rolloutPart, shrinks: true, cannotUndo: UNDO_LEAVES_ROLLOUTS },
+  'rollout-resumed': { parts: rolloutPart, shrinks: true, cannotUndo: UNDO_LEAVES_ROLLOUTS },
+  'rollout-ended': { parts: rolloutPart, shrinks: true, cannotUndo: UNDO_LEAVES_ROLLOUTS },
+  'variants-updated': {
+    parts: ({ data, before }) => [{ path: ['variants'], before: before.variants, after: data.variants }],
+    action: 'setVariants',
+  },
+  'dependency-added': { parts: (event) => dependencyPart(event, event.data), action: 'addDependency', refers: always },
+  'dependency-updated': {
+    parts: (event) => dependencyPart(event, event.data),
+    action: 'addDependency',
+    refers: always,
+  },
+  'dependency-removed': {
+    parts: (event) => dependencyPart(event, event.before),
+    action: 'removeDependency',
+    shrinks: true,
+    refers: always,
+  },
+});
+
+export const flagDocuments: Kind<FlagState, FlagEvent, ActionOf<typeof flagEvents>> = {
+  kind: 'flag',
+  events: flagEvents,
+  smaller: 'shorten its texts and lists, or move constraints into segments',
+  isInMemory: true,
+  isFlag: true,
+  evolve: evolveFlag,
+  parentOf: ({ project }) => project,
+  projectOf: ({ project }) => project,
+  summarize: (flag): StoredFlagSummary => ({
+    type: flag.type,
+    stale: flag.stale,
+    archived: flag.archived,
+    createdAt: flag.createdAt,
+    enabledIn: enabledEnvironments(flag),
+    segments: segmentsOf(flag),
+    parents: flag.dependencies.map((dependency) => dependency.flag),
+  }),
+};
+
+/** Whether an event may add content to a flag. */
+export function grows(event: FlagEvent): boolean {
+  return flagEvents[event.type].shrinks !== true;
+}
+
+/** Whether an event may add or remove a reference to a segment or a parent. */
+export function mayRefer(event: FlagEvent): boolean {
+  const { refers } = flagEvents[event.type] as EventDescription<FlagEvent>;
+  return refers?.(event) ?? false;
+}
+
+/** Resolves to the flag of the named project. Rejects with `flag_not_found` or `project_not_found`. */
+export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<FlagState>> {
+  const found = await read(flagDocuments, ref.flag);
+  if (found && found.state.project === ref.project) return found;
+  await findProject(read, ref);
+  return throwFlagNotFound(ref.flag, ` in the project ${ref.project}`);
+}
+
+export function throwFlagNotFound(flag: string, where = ''): never {
+  throw new FlagsError('flag_not_found', `There is no flag ${flag}${where}; create it, or list the flags.`);
+}

@@ -1,0 +1,217 @@
+import type { DomainEvent } from '../../base/domain-event.js';
+import { FlagsError } from '../../base/errors.js';
+import type { Documents } from '../../storage/documents.js';
+import type { Dependency } from './dependency.types.js';
+import type { FlagMembers } from './flag.types.js';
+import { membersOf } from './flag-members.js';
+import type { RolloutEndReason, StrategyRollout } from './rollout.types.js';
+import type { FlagEnvironment, SegmentUse, Strategy } from './strategy.types.js';
+import type { Variant } from './variant.types.js';
+
+/** The stored state of a flag: one document. */
+export interface FlagState extends FlagMembers {
+  readonly name: string;
+  readonly project: string;
+  readonly archived: boolean;
+  /** ISO 8601. Absent if the flag is not archived. */
+  readonly archivedAt?: string;
+  readonly createdAt: string;
+  readonly variants: readonly Variant[];
+  /** Environments that have been configured, in the order of their first configuration. */
+  readonly environments: readonly EnvironmentState[];
+  /** In the order of their addition. */
+  readonly dependencies: readonly Dependency[];
+}
+
+type NewFlagState = Pick<FlagState, 'name' | 'project' | 'createdAt'> & Partial<FlagMembers>;
+
+/** Returns the state of a new flag, which is off everywhere. */
+export function newFlagState({ name, project, createdAt, ...given }: NewFlagState): FlagState {
+  const { labels, owner, ...members } = membersOf(given);
+  return {
+    name,
+    project,
+    ...members,
+    archived: false,
+    createdAt,
+    variants: [],
+    dependencies: [],
+    environments: [],
+    labels,
+    owner,
+  };
+}
+
+/** `enabled` implies at least one strategy. */
+export interface EnvironmentState {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly strategies: readonly Strategy[];
+  /** By the strategy's id. Absent while none of them rolls out. */
+  readonly rollouts?: Readonly<Record<string, StrategyRollout>>;
+}
+
+interface EnvironmentEvent<Type extends 'environment-enabled' | 'environment-disabled'>
+  extends DomainEvent<Type, { readonly enabled: boolean }, { readonly enabled: boolean }> {
+  readonly environment: string;
+}
+
+interface StrategyEvent<Type extends 'strategy-added' | 'strategy-updated' | 'strategy-removed', Data, Before>
+  extends DomainEvent<Type, Data, Before> {
+  readonly environment: string;
+}
+
+/** The rollout of a strategy; null after its end. */
+interface Rolling<Rollout extends StrategyRollout | null = StrategyRollout> {
+  /** The strategy's id. */
+  readonly strategy: string;
+  readonly rollout: Rollout;
+}
+
+/** A person took the step before its hold was over. */
+interface Early {
+  readonly early?: true;
+}
+
+interface RolloutEvent<Type extends `rollout-${string}`, Data, Before> extends DomainEvent<Type, Data, Before> {
+  readonly environment: string;
+}
+
+interface Stale {
+  readonly stale: boolean;
+}
+
+interface Archived {
+  readonly archived: boolean;
+  /** The environments in which the flag is enabled, or was before. */
+  readonly enabledIn: readonly string[];
+}
+
+/** The flag without its environments. */
+export type FlagHead = Pick<FlagState, 'name' | 'project' | 'archived' | 'createdAt' | 'variants'> & FlagMembers;
+
+interface Variants {
+  readonly variants: readonly Variant[];
+}
+
+export type FlagEvent =
+  | DomainEvent<'flag-created', FlagState, null>
+  | DomainEvent<'flag-updated', FlagHead, FlagHead>
+  | DomainEvent<'flag-stale-on' | 'flag-stale-off', Stale, Stale>
+  | DomainEvent<'flag-archived', Archived & { readonly archivedAt: string }, Archived>
+  | DomainEvent<'flag-revived', Archived, Archived>
+  | DomainEvent<'flag-deleted', null, FlagState>
+  | DomainEvent<'flag-moved', Pick<FlagState, 'project'>, Pick<FlagState, 'project'>>
+  | DomainEvent<'variants-updated', Variants, Variants>
+  | DomainEvent<'dependency-added', Dependency, null>
+  | DomainEvent<'dependency-updated', Dependency, Dependency>
+  | DomainEvent<'dependency-removed', null, Dependency>
+  | StrategyEvent<'strategy-added', Strategy, null>
+  | StrategyEvent<'strategy-updated', Strategy, Strategy>
+  | StrategyEvent<'strategy-removed', null, Strategy>
+  | EnvironmentEvent<'environment-enabled'>
+  | EnvironmentEvent<'environment-disabled'>
+  | RolloutEvent<'rollout-started', Rolling, null>
+  | RolloutEvent<'rollout-stepped', Rolling & Early, Rolling>
+  | RolloutEvent<'rollout-paused' | 'rollout-resumed', Rolling, Rolling>
+  | RolloutEvent<'rollout-ended', Rolling<null> & Early & { readonly reason: RolloutEndReason }, Rolling>;
+
+/** Returns the flag's configuration in an environment: disabled and without strategies if it was never configured. */
+export function environmentOf(flag: FlagState, name: string): EnvironmentState {
+  return flag.environments.find((environment) => environment.name === name) ?? { name, enabled: false, strategies: [] };
+}
+
+/** Returns the rollout of a strategy; undefined if its percentage does not change in steps. */
+export function rolloutOf({ rollouts = {} }: EnvironmentState, strategy: string): StrategyRollout | undefined {
+  return Object.hasOwn(rollouts, strategy) ? rollouts[strategy] : undefined;
+}
+
+/** A rollout and its strategy. */
+export interface PlacedRollout {
+  readonly environment: string;
+  /** The strategy's id. */
+  readonly strategy: string;
+  readonly rollout: StrategyRollout;
+}
+
+/** Returns all rollouts of a flag. */
+export function rolloutsIn({ environments }: FlagState): readonly PlacedRollout[] {
+  return environments.flatMap(({ name: environment, rollouts = {} }) =>
+    Object.entries(rollouts).map(([strategy, rollout]) => ({ environment, strategy, rollout })),
+  );
+}
+
+/** Returns the environment as the API shows it: each rollout is a member of its strategy. */
+export function shownEnvironmentOf(flag: FlagState, name: string): FlagEnvironment {
+  const { rollouts, ...environment } = orderedEnvironmentOf(flag, name);
+  if (!rollouts) return environment;
+  return { ...environment, strategies: environment.strategies.map((one) => withRollout(one, rollouts)) };
+}
+
+/** Returns the strategy as the API shows it: with its rollout. */
+export function withRollout(strategy: Strategy, rollouts: EnvironmentState['rollouts'] = {}): Strategy {
+  const rollout = Object.hasOwn(rollouts, strategy.id) ? rollouts[strategy.id] : undefined;
+  return rollout ? { ...strategy, rollout } : strategy;
+}
+
+/** The sort order of a strategy without `sortOrder`, as in Unleash. */
+const DEFAULT_SORT_ORDER = 9999;
+
+/** Like {@link environmentOf}, with the strategies in the order of evaluation. */
+export function orderedEnvironmentOf(flag: FlagState, name: string): EnvironmentState {
+  const environment = environmentOf(flag, name);
+  const strategies = inOrder(environment.strategies);
+  return strategies === environment.strategies ? environment : { ...environment, strategies };
+}
+
+/** Returns stored strategies in the order of evaluation. */
+export function inOrder(strategies: readonly Strategy[]): readonly Strategy[] {
+  if (strategies.every(({ sortOrder }) => sortOrder === undefined)) return strategies;
+  return [...strategies].sort(bySortOrder);
+}
+
+function bySortOrder(one: Strategy, other: Strategy): number {
+  return (one.sortOrder ?? DEFAULT_SORT_ORDER) - (other.sortOrder ?? DEFAULT_SORT_ORDER);
+}
+
+/** Returns the names of the environments in which the flag is enabled. */
+export function enabledEnvironments(flag: FlagState): readonly string[] {
+  return flag.environments.filter(({ enabled }) => enabled).map(({ name }) => name);
+}
+
+/** Returns the ids of all segments that the flag's strategies use, without duplicates. */
+export function segmentsOf(flag: FlagState): readonly number[] {
+  const ids = new Set<number>();
+  for (const { strategies } of flag.environments) {
+    for (const { segments = [] } of strategies) for (const id of segments) ids.add(id);
+  }
+  return [...ids];
+}
+
+/** Returns the flag's strategies that use a segment. */
+export function usesOfSegment(flag: FlagState, segment: number): readonly SegmentUse[] {
+  return flag.environments.flatMap(({ name, strategies }) =>
+    strategies
+      .filter(({ segments = [] }) => segments.includes(segment))
+      .map(({ id }) => ({ project: flag.project, flag: flag.name, environment: name, strategy: id })),
+  );
+}
+
+/** Rejects changes of an archived flag. */
+export function assertNotArchived(flag: FlagState): void {
+  if (!flag.archived) return;
+  throw new FlagsError('flag_archived', `The flag ${flag.name} is archived; revive it before changing or copying it.`);
+}
+
+/** An index entry for a dependency, listed under the parent to find its children. */
+export interface DependencyEdge {
+  readonly parent: string;
+  readonly child: string;
+}
+
+export const dependencyEdges: Documents<DependencyEdge> = { kind: 'dependency', parentOf: ({ parent }) => parent };
+
+/** The separator is unambiguous, because names of flags have no spaces. */
+export function edgeId({ parent, child }: DependencyEdge): string {
+  return `${parent} ${child}`;
+}

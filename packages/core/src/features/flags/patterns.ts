@@ -1,0 +1,85 @@
+import { LIMITS } from '../../base/limits.js';
+import { paced, pause } from '../../base/paced.js';
+import { invalidInput } from '../../base/validator.js';
+import { isPattern } from '../../evaluation/constraints.js';
+import type { Constraint } from '../../evaluation/definitions.types.js';
+import { patternsIn } from '../../evaluation/pattern-bound.js';
+import type { DocumentsInMemory, Engine, UnitOfWork } from '../../kernel/engine.js';
+import type { Documents } from '../../storage/documents.js';
+import { type CountPatterns, countPatterns, type FoundPattern, tooManyPatterns } from './faults.js';
+import { flagDocuments } from './flag.kind.js';
+import { type ReferredSegment, referredSegments } from './references.js';
+
+/** The rule for the value of a `REGEX`. */
+const PATTERN = 'must be a regular expression in RE2 syntax';
+
+/** More invalid patterns than anybody corrects at once. Compiling stops there. */
+const MOST_ISSUES = 10;
+
+/** Compiles patterns, in slices: compiling one takes up to some ten milliseconds. Returns the first ten invalid ones. */
+export async function findInvalidPatterns<Found extends FoundPattern>(
+  patterns: Iterable<Found>,
+): Promise<readonly (Found & { readonly message: string })[]> {
+  const invalid: (Found & { readonly message: string })[] = [];
+  for (const found of patterns) {
+    await pause();
+    if (!isPattern(found.pattern)) invalid.push({ ...found, message: PATTERN });
+    if (invalid.length === MOST_ISSUES) break;
+  }
+  return invalid;
+}
+
+type Segments = ReadonlyMap<string, Pick<ReferredSegment, 'constraints'>>;
+
+/** Returns the segments in memory, overlaid with the writes of the change set so far. */
+export function segmentsWith({ memory }: Pick<Engine, 'memory'>, unit: UnitOfWork): Segments {
+  return withWritten(memory, unit, referredSegments);
+}
+
+export function patternCounter(segments: Segments): CountPatterns {
+  return (id) => patternsIn(segments.get(`${id}`)?.constraints ?? []);
+}
+
+interface SegmentChange {
+  readonly id: number;
+  readonly constraints: readonly Constraint[];
+}
+
+/**
+ * Refuses constraints of a segment that would give a flag too many patterns. Concurrent changes of other processes may still
+ * exceed the limit together; evaluation enforces it too.
+ */
+export async function assertSegmentPatterns(
+  engine: Pick<Engine, 'memory'>,
+  unit: UnitOfWork,
+  { id, constraints }: SegmentChange,
+): Promise<void> {
+  const known = segmentsWith(engine, unit);
+  const before = known.get(`${id}`);
+  if (!before || patternsIn(constraints) <= patternsIn(before.constraints)) return;
+  const patternsOf = patternCounter(new Map([...known, [`${id}`, { constraints }]]));
+  for await (const flag of paced(withWritten(engine.memory, unit, flagDocuments).values())) {
+    const isUsing = flag.environments.some(({ strategies }) => strategies.some((one) => one.segments?.includes(id)));
+    const count = isUsing && !flag.archived ? countPatterns(flag, patternsOf) : 0;
+    if (count <= LIMITS.patternsPerFlag) continue;
+    const message = tooManyPatterns(count, `give ${flag.name}, which uses this segment,`);
+    throw invalidInput([{ message, path: '/constraints' }]);
+  }
+}
+
+/** Returns the documents in memory, overlaid with the writes of the change set so far. */
+function withWritten<State>(
+  memory: DocumentsInMemory,
+  unit: UnitOfWork,
+  documents: Documents<State>,
+): ReadonlyMap<string, State> {
+  const known = memory.statesOf(documents);
+  const written = unit.written(documents);
+  if (written.size === 0) return known;
+  const current = new Map(known);
+  for (const [id, state] of written) {
+    if (state === undefined) current.delete(id);
+    else current.set(id, state);
+  }
+  return current;
+}

@@ -1,0 +1,41 @@
+import { FlagsError } from '../../base/errors.js';
+import { isSameJson } from '../../base/json.js';
+import type { UnitOfWork } from '../../kernel/engine.js';
+import { mergeVersions } from '../../kernel/kind.js';
+import type { Restorer } from '../../kernel/restorer.js';
+import { isSharedWith } from '../tokens/token.js';
+import { listStoredTokens } from '../tokens/token.operations.js';
+import { assertOwnerStays } from './members.decide.js';
+import { ownerOf } from './members.operations.js';
+import { deleteProject } from './project.decide.js';
+import { KINDS_IN_PROJECTS, type ProjectEvent, type ProjectState } from './project.js';
+import { projectDocuments, restoreProject } from './project.kind.js';
+
+export const projectRestorer: Restorer<ProjectState, ProjectEvent> = {
+  eventsBetween: restoreProject,
+  merge: (versions) => mergeVersions(versions, (path) => /^\/members\/[^/]+$/.test(path)),
+  async restore(unit, { id, before, target }) {
+    if (before && !target) await assertEmpty(unit, before);
+    const events = restoreProject(before, target);
+    await unit.apply(projectDocuments, id, events);
+    return events.length > 0;
+  },
+  assertMergeable(engine, { before, now }, target) {
+    if (isSameJson(target?.members, before?.members)) return;
+    assertOwnerStays(now, target, ownerOf(engine));
+  },
+};
+
+/** Refuses to delete a project that still has documents. */
+async function assertEmpty(unit: UnitOfWork, project: ProjectState): Promise<void> {
+  const shared = (await listStoredTokens(unit)).filter((token) => isSharedWith(token, project.id));
+  deleteProject(project, 0, shared.length);
+  for (const kind of KINDS_IN_PROJECTS) {
+    const listed = await unit.list({ kind, parent: project.id, part: 'summary', limit: 1 });
+    if (listed.length > 0) {
+      const message = `The project ${project.id} has a ${kind} now, ${listed[0]?.key.id}; delete or move it first.`;
+      throw new FlagsError('project_not_empty', message);
+    }
+    unit.requireVacant({ kind, parent: project.id });
+  }
+}

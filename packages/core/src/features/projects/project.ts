@@ -1,0 +1,29 @@
+import type { DomainEvent } from '../../base/domain-event.js';
+import type { Member } from './project.types.js';
+
+/** Every instance has this project, which cannot be deleted. */
+export const DEFAULT_PROJECT = 'default';
+
+/** The kinds of documents that belong to a project, and are deleted with it. */
+export const KINDS_IN_PROJECTS = ['flag', 'segment', 'token'] as const;
+
+/** The stored state of a project: one document, including its members. */
+export interface ProjectState extends ProjectMetadata {
+  readonly id: string;
+  readonly createdAt: string;
+  /** Sorted by user id. */
+  readonly members: readonly Member[];
+}
+
+export interface ProjectMetadata {
+  readonly name: string;
+  readonly description: string;
+}
+
+export type ProjectEvent =
+  | DomainEvent<'project-created', ProjectState, null>
+  | DomainEvent<'project-updated', Partial<ProjectMetadata>, Partial<ProjectMetadata>>
+  | DomainEvent<'project-deleted', null, ProjectState>
+  | DomainEvent<'member-added', Member, null>
+  | DomainEvent<'member-role-changed', Member, Member>
+  | DomainEvent<'member-removed', null, Member>;

@@ -1,0 +1,33 @@
+import { groupBy } from '../../base/collections.js';
+import { nameOf } from '../../storage/documents.js';
+import type { EventType } from '../../words/event-names.js';
+import type { Registry } from '../registry.js';
+import type { DecidedSet } from './change-engine.js';
+import type { PlannedDocument, PlannedEvent } from './change-set.types.js';
+import type { RecordedEvent } from './unit-of-work.js';
+
+/** Returns the documents that have events, with their states before and after a decided set. */
+export function toPlannedDocuments(registry: Registry, { unit, writes }: DecidedSet): readonly PlannedDocument[] {
+  const written = new Map(writes.map((change) => [nameOf(change.write.key), change]));
+  // In the order of their events, as the log has them. A write may come first that another document needs.
+  return [...groupBy(unit.events, ({ subject }) => nameOf(subject))].flatMap(([name, own]) => {
+    const change = written.get(name);
+    if (!change) return [];
+    const { write, found, next } = change;
+    const { key } = write;
+    const { show = (state: unknown) => state } = registry.kindOf(key.kind) ?? {};
+    const states = { before: show(found?.state ?? null), after: show(next ?? null) };
+    return [{ ...key, ...states, events: own.map((event) => toPlannedEvent(registry, event)) }];
+  });
+}
+
+export function toPlannedEvent(
+  { describeEvent, kindOf }: Registry,
+  { subject, project, event, op }: RecordedEvent,
+): PlannedEvent {
+  const { type, environment = null, data, before } = event;
+  const { show = (state: unknown) => state } = describeEvent(type);
+  const flag = kindOf(subject.kind)?.isFlag ? subject.id : null;
+  const planned = { type: type as EventType, project, flag, environment, data: show(data), before: show(before) };
+  return op === undefined ? planned : { ...planned, op };
+}
