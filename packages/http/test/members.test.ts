@@ -189,16 +189,11 @@ describe('described users', () => {
       expect(calls).toEqual(Array.from({ length: 6 }, () => ['ada']));
     });
 
-    it('have another ETag when a name changes, also if they are long', async () => {
+    it('have another ETag when a name changes', async () => {
       let name = 'Ada';
       const { app, flags } = await hostWith(() => ({ ada: { name } }), []);
-      const ref = { project: 'default', flag: 'large' };
-      const payload = { type: 'string', value: 'x'.repeat(200_000) } as const;
-      await flags.as('ada').createFlag(ref, { name: 'large' });
-      await flags.as('ada').setVariants(
-        ref,
-        [...'abcde'].map((name) => ({ name, payload })),
-      );
+      const ref = { project: 'default', flag: 'new' };
+      await flags.as('ada').createFlag(ref, { name: 'new' });
       const tagsOf = async () => {
         const paths = ['history?limit=1', 'events?limit=1'];
         const replies = await Promise.all(paths.map((path) => request(app).get(`/api/admin/${path}`).expect(200)));

@@ -41,14 +41,14 @@ async function openRequest(flags: Flags): Promise<ChangeRequestRef & { readonly 
   return { changeRequest: id, effect: `${effect}` };
 }
 
-/** Every operation with an input of a user, by its name. */
+/** Every method with an input of a user, by its name. */
 export const TAKERS: Readonly<Record<string, Taker>> = {
   createProject: { input: { id: 'shop', name: 'Shop' }, take: (flags, input) => flags.createProject(input) },
   consume: {
     input: { name: 'audit', from: 'beginning', lease: 5000 },
     take: (flags, input) => flags.consume(input.name, () => undefined, input),
   },
-  resetConsumer: {
+  'consumers.reset': {
     input: { from: 'beginning' },
     async take(flags, input) {
       await flags.consume('audit', () => undefined);
@@ -71,12 +71,12 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: CHANGES,
     take: (flags, input) => flags.preview(input, { environment: 'production', contexts: [{ userId: '7' }] }),
   },
-  undoChangeSet: {
+  'history.undo': {
     input: { actor: 'ada', reason: 'x' },
     take: async (flags, input) =>
       flags.history.undo({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
   },
-  previewUndo: {
+  'history.previewUndo': {
     input: { environment: 'production', contexts: [{ userId: '7' }] },
     take: async (flags, input) =>
       flags.history.previewUndo({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
@@ -103,31 +103,31 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: { flag: 'parent', variants: ['a'] },
     take: (flags, input) => flags.addDependency(CHECKOUT, input),
   },
-  createSegment: {
+  'segments.create': {
     input: { name: 'new', constraints: [CONSTRAINT] },
     take: (flags, input) => flags.segments.create(input),
   },
-  updateSegment: {
+  'segments.update': {
     input: { constraints: [CONSTRAINT] },
     take: (flags, input) => flags.segments.update({ segment: 1 }, input),
   },
-  createToken: { input: { name: 'ops', kind: 'admin' }, take: (flags, input) => flags.tokens.create(input) },
-  exportDefinitions: {
+  'tokens.create': { input: { name: 'ops', kind: 'admin' }, take: (flags, input) => flags.tokens.create(input) },
+  'definitions.export': {
     input: { project: ['default'] },
     take: (flags, input) => flags.definitions.export(input),
   },
-  importDefinitions: {
+  'definitions.import': {
     input: { version: 1, flags: [{ name: 'imported', project: 'default', labels: ['x'] }] },
     take: (flags, input) => flags.definitions.import(input),
   },
-  updateToken: {
+  'tokens.update': {
     input: { expiresAt: null },
     take: async (flags, input) => {
       const { token } = await flags.tokens.create({ name: `updated ${Math.random()}`, kind: 'admin' });
       return flags.tokens.update({ token: token.id }, input);
     },
   },
-  rotateToken: {
+  'tokens.rotate': {
     input: { overlap: 1000, expiresAt: null },
     take: async (flags, input) => {
       const { token } = await flags.tokens.create({ name: `rotated ${Math.random()}`, kind: 'admin' });
@@ -206,9 +206,12 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   },
   reportMetrics: { input: REPORT, take: (flags, input) => flags.reportMetrics(input) },
   reportMetricsInBulk: { input: { reports: [REPORT] }, take: (flags, input) => flags.reportMetricsInBulk(input) },
-  listHistory: { input: { project: 'default', flag: 'checkout' }, take: (flags, input) => flags.history.list(input) },
+  'history.list': {
+    input: { project: 'default', flag: 'checkout' },
+    take: (flags, input) => flags.history.list(input),
+  },
   searchFlags: { input: { label: 'shop', limit: 1 }, take: (flags, input) => flags.searchFlags(input) },
-  listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.events.list(input) },
+  'events.list': { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.events.list(input) },
 };
 
 /** A project with the documents that the operations refer to. */

@@ -4,11 +4,10 @@ import { parseNumber } from '../../src/base/primitives.js';
 import { isPattern } from '../../src/evaluation/constraints.js';
 import { definitionsSchema, type Flags, isFlagsError, memoryStorage, openFlags } from '../../src/index.js';
 import { type InputSchemas, inputSchemas } from '../../src/input-schemas.js';
-import { operationOf } from '../../src/operations.js';
 import { createSettings } from '../../src/options.js';
 import { everythingIn } from '../everything.js';
 import { extremesOf } from '../extremes.js';
-import { methodsOf } from '../method-names.js';
+import { methodsOf, operationOfMethod } from '../method-names.js';
 import { DEFAULT, PRODUCTION } from '../references.js';
 import { refusalOf } from '../refusal.js';
 import { SILENT } from '../replica/silent.js';
@@ -93,16 +92,16 @@ const REPORTS: Readonly<Record<string, keyof InputSchemas>> = {
   reportMetrics: 'metricsReport',
   reportMetricsInBulk: 'bulkReport',
   consume: 'consumer',
-  resetConsumer: 'consumerReset',
+  'consumers.reset': 'consumerReset',
   searchFlags: 'flagQuery',
-  listEvents: 'feedQuery',
+  'events.list': 'feedQuery',
 };
 
 /** Operations whose inputs have a schema here, and those inputs with the largest and smallest values in each place. */
 const EXTREMES = Object.entries(TAKERS).flatMap(([name, { take }]) => {
   const schemas = inputSchemas(SETTINGS);
-  const schema = (operationOf(name)?.input ?? REPORTS[name]) as keyof InputSchemas | undefined;
-  if (name === 'importDefinitions') return [[name, take, extremesOf(definitionsSchema(SETTINGS))] as const];
+  const schema = (operationOfMethod(name).input ?? REPORTS[name]) as keyof InputSchemas | undefined;
+  if (name === 'definitions.import') return [[name, take, extremesOf(definitionsSchema(SETTINGS))] as const];
   return schema ? [[name, take, extremesOf(schemas[schema])] as const] : [];
 });
 
@@ -121,8 +120,10 @@ describe('the largest and the smallest inputs that a schema admits', () => {
     for (const name of ['one', 'two', 'three']) ids.push((await flags.segments.create({ name, constraints: [] })).id);
     expect(new Set(ids).size).toBe(3);
     await flags.createFlag(DEFAULT, { name: 'next' });
-    await flags.addStrategy({ ...PRODUCTION, flag: 'next' }, { name: 'default', segments: ids });
-    await flags.enable({ ...PRODUCTION, flag: 'next' });
+    // Inputs of requests need a policy.
+    const bypass = { bypassApproval: 'a new flag' };
+    await flags.addStrategy({ ...PRODUCTION, flag: 'next' }, { name: 'default', segments: ids }, bypass);
+    await flags.enable({ ...PRODUCTION, flag: 'next' }, bypass);
     expect(flags.isEnabled('next', {}, { environment: 'production' })).toBe(true);
     const definitions = await flags.definitions.export();
     expect(await flags.definitions.import(definitions, { dryRun: true })).toMatchObject({ differences: [] });
@@ -137,7 +138,7 @@ describe('the operations under test', () => {
   it('include all that have input', async () => {
     const flags = await openFlags<string>({ storage: memoryStorage() });
     const withoutInput =
-      /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|planUndo|status|refresh|get\w+|list\w+|count\w+|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyTokens?|changeMemberRole|asOf|runDue|(changeRequests|approvalPolicy)\.get|rollouts\.list)$/;
+      /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|status|refresh|get\w+|listMembers|listProjects|listFlags|listArchivedFlags|listPossibleParents|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyTokens?|changeMemberRole|runDue|history\.(planUndo|get|listProjects|asOf)|events\.listNext|usage\.\w+|\w+\.(get|delete)|(segments|tokens|consumers|applications)\.list\w*)$/;
     const operations = [...methodsOf(flags).keys()].filter((name) => !withoutInput.test(name));
     expect(operations.filter((name) => !(name in TAKERS))).toEqual([]);
     await flags.close();
