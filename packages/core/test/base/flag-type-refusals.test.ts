@@ -22,10 +22,10 @@ const REFUSALS: readonly (readonly [input: 'newFlag' | 'flagChanges', given: unk
     { name: 7, type: 'b', description: 7, labels: [7], owner: 7 },
     [
       '/name must be string',
-      '/description must be string,null',
+      '/description must be a string or null',
       '/type must be one of release, kill',
       '/labels/0 must be string',
-      '/owner must be string,null',
+      '/owner must be a string or null',
     ],
   ],
   [
@@ -57,7 +57,7 @@ const REFUSALS: readonly (readonly [input: 'newFlag' | 'flagChanges', given: unk
     'flagChanges',
     { description: 7, type: 'b', stale: 'no', labels: Array.from({ length: 30 }, () => 7) },
     [
-      '/description must be string,null',
+      '/description must be a string or null',
       '/type must be one of release, kill',
       '/stale must be boolean',
       '/labels must NOT have more than 20 items',
@@ -66,7 +66,7 @@ const REFUSALS: readonly (readonly [input: 'newFlag' | 'flagChanges', given: unk
   [
     'flagChanges',
     { owner: 7, stale: 7, type: 'b' },
-    ['/type must be one of release, kill', '/stale must be boolean', '/owner must be string,null'],
+    ['/type must be one of release, kill', '/stale must be boolean', '/owner must be a string or null'],
   ],
   ['flagChanges', { type: ['kill'] }, ['/type must be string']],
   ['flagChanges', undefined, [' must be object']],
