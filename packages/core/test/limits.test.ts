@@ -134,6 +134,87 @@ onEveryStorage((start) => {
   });
 });
 
+/** Three of them fit into the limit of an evaluation, four do not. */
+const HEAVY: Constraint = {
+  contextName: 'userId',
+  operator: 'STR_CONTAINS',
+  values: Array.from({ length: 320 }, (_, index) => `${'x'.repeat(65)}${index}`),
+};
+
+function heavy(count: number, more: Partial<StrategyInput<string>> = {}): StrategyInput<string> {
+  return { name: 'default', constraints: Array.from({ length: count }, () => HEAVY), ...more };
+}
+
+onEveryStorage((start) => {
+  describe('the cost of an evaluation', () => {
+    async function startWithCheckout() {
+      const flags = await start(SILENT);
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      return flags;
+    }
+
+    it('limits the constraints of a strategy, and names the first one above the limit', async () => {
+      const flags = await startWithCheckout();
+      const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.addStrategy(PRODUCTION, heavy(5)),
+      );
+      expect(message).toContain('search for fewer texts');
+      expect(details).toEqual([expect.objectContaining({ path: '/constraints/3' })]);
+      await flags.addStrategy(PRODUCTION, heavy(3));
+      await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(DEVELOPMENT, heavy(4)));
+    });
+
+    it('limits the strategies of a flag together, in each environment', async () => {
+      const flags = await startWithCheckout();
+      await flags.addStrategy(PRODUCTION, heavy(2));
+      const { id: strategy } = await flags.addStrategy(PRODUCTION, heavy(1));
+      const place = { ...PRODUCTION, strategy };
+      const { message } = await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(PRODUCTION, heavy(1)));
+      expect(message).toContain('the strategies in production');
+      await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(place, heavy(2)));
+      const strategies = [heavy(2), heavy(2)];
+      const { details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.configureEnvironment(PRODUCTION, { enabled: true, strategies }),
+      );
+      expect(details).toEqual([expect.objectContaining({ path: '/strategies/1/constraints/1' })]);
+      await flags.updateStrategy(place, heavy(1, { title: 'the same' }));
+      await flags.updateStrategy(place, heavy(2, { disabled: true }));
+      await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(place, heavy(2, { disabled: false })));
+      await flags.addStrategy(DEVELOPMENT, heavy(3));
+      expect((await flags.getFlag(CHECKOUT)).environments.map(({ strategies }) => strategies.length)).toEqual([1, 2]);
+    });
+
+    it('counts segments, also when they change', async () => {
+      const flags = await startWithCheckout();
+      const { constraints = [] } = heavy(2);
+      const one = await flags.segments.create({ name: 'one', constraints });
+      const other = await flags.segments.create({ name: 'other', constraints });
+      const using = { name: 'default', segments: [one.id, other.id] };
+      const added = await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(PRODUCTION, using));
+      expect(added.details).toEqual([expect.objectContaining({ path: '/segments/1' })]);
+      await flags.segments.update({ segment: other.id }, { constraints: [HEAVY] });
+      await flags.addStrategy(PRODUCTION, using);
+      const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.segments.update({ segment: other.id }, { constraints }),
+      );
+      expect(message).toContain('the strategies of checkout in production, which use this segment');
+      expect(details).toEqual([expect.objectContaining({ path: '/constraints' })]);
+      const large = { name: 'heavy', constraints: heavy(4).constraints ?? [] };
+      const created = await expectRefusal(flags, 'invalid_input', () => flags.segments.create(large));
+      expect(created.details).toEqual([expect.objectContaining({ path: '/constraints/3' })]);
+    });
+
+    it('is limited in imports, too', async () => {
+      const flags = await startWithCheckout();
+      const environments = { production: { strategies: [heavy(2), heavy(2)] } };
+      const { details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.definitions.import({ version: 1, flags: [{ name: 'many', environments }] }),
+      );
+      expect(details.map(({ path }) => path)).toEqual(['/flags/0/environments/production/strategies/1/constraints/1']);
+    });
+  });
+});
+
 describe('unknown members', () => {
   const DEPTH = 200_000;
   /** Nested too deeply for recursive functions such as `JSON.stringify`. */

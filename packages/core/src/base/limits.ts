@@ -65,9 +65,9 @@ const NUMBERS = {
   operandText: 256,
   /**
    * What one evaluation tests: the weights of a flag's strategies in one environment, with their segments; of one segment;
-   * and of all parents of a flag. See `evaluation/weight.ts`.
+   * and of all parents of a flag. About a microsecond each. See `evaluation/weight.ts`.
    */
-  flagWeight: 3000,
+  flagWeight: 50_000,
   /** Names of applications, instances and SDKs, and of flags in reports. */
   reportedName: 255,
   strategiesPerRegistration: 1000,

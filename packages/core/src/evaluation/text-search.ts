@@ -6,6 +6,11 @@ const SORTED_SEARCH_FROM = 100;
  */
 const SORTED_SEARCH_LENGTH = 64;
 
+/** The weight of a search for one part. */
+const SEARCH = 50;
+/** The weight of one comparison at every position, with a part that differs in its last character. */
+const SORTED_STEP = 900;
+
 /** Whether a text contains any of the parts. */
 export type TextSearch = (text: string) => boolean;
 
@@ -24,8 +29,9 @@ export function createTextSearch(parts: readonly string[]): TextSearch {
 /** Estimates the time for the longest possible context value; see `weight.ts` for the unit. */
 export function weightOfTextSearch(parts: readonly string[]): number {
   const { short, long } = splitByLength(parts);
-  const ofShort = short.length < SORTED_SEARCH_FROM ? 2.5 * short.length : 15 * Math.ceil(Math.log2(short.length + 1));
-  return ofShort + 2.5 * long.length;
+  const isSorted = short.length >= SORTED_SEARCH_FROM;
+  const ofShort = isSorted ? SORTED_STEP * Math.ceil(Math.log2(short.length + 1)) : SEARCH * short.length;
+  return ofShort + SEARCH * long.length;
 }
 
 function splitByLength(parts: readonly string[]): { readonly short: string[]; readonly long: string[] } {

@@ -3,22 +3,23 @@ import type { ConstraintDefinition, StrategyDefinition } from './definitions.typ
 import { weightOfTextSearch } from './text-search.js';
 
 /*
- * Weights bound what one evaluation tests: the strategies of a flag with their segments, or its parents. No single document
- * reaches the limit without thousands of texts to search for; segments that are used many times, and many parents, do. The
- * unit is about 20 microseconds with the slowest context value, of up to 4,096 characters, or 500 for patterns.
+ * Weights bound what one evaluation tests: the strategies of a flag with their segments, or its parents. The unit is about
+ * a microsecond with the slowest context value, of up to 4,096 characters, or 500 for patterns. Weights are whole numbers,
+ * so that a sum does not depend on its order.
  */
-/** Patterns are bounded one by one, so none is read here. */
-const PATTERN = 100;
-const COMPARISON = 0.05;
+/** Patterns are bounded one by one, so none is read here. Compiling one at its first use takes longer than matching it. */
+const PATTERN = 1000;
+const COMPARISON = 1;
 /** Lower-casing can lengthen a text, which creates a new one. */
-const LOWER_CASE = 2;
+const LOWER_CASE = 50;
 /** Each strategy may hash the longest id, with non-ASCII characters. */
-export const HASH = 2;
-const PREFIX = 0.001;
-const NETWORK = 0.0005;
+export const HASH = 40;
+/** Of a text that a value may start or end with: for itself, and for each of its characters. */
+const PREFIX = { text: 0.05, character: 0.0035 };
+const NETWORK = 0.03;
 
 /** The result for an unusable constraint does not matter. */
-function constraintWeight(constraint: ConstraintDefinition): number {
+export function constraintWeight(constraint: ConstraintDefinition): number {
   const { operator, values, caseInsensitive } = constraint;
   const texts = Array.isArray(values) ? values : [];
   const base = COMPARISON + (caseInsensitive ? LOWER_CASE : 0);
@@ -29,29 +30,28 @@ function constraintWeight(constraint: ConstraintDefinition): number {
       return base + weightOfTextSearch(texts.map(String));
     case 'STR_STARTS_WITH':
     case 'STR_ENDS_WITH':
-      return base + texts.length * PREFIX;
+      return base + Math.ceil(texts.reduce((sum, text) => sum + prefixWeight(String(text)), 0));
     case 'IN_CIDR':
-      return base + texts.length * NETWORK;
+      return base + Math.ceil(texts.length * NETWORK);
     default:
       return base;
   }
+}
+
+/** A text that is longer than the context value is not compared. */
+function prefixWeight({ length }: string): number {
+  return PREFIX.text + (length <= LIMITS.contextValue ? length * PREFIX.character : 0);
 }
 
 export function constraintsWeight(constraints: readonly ConstraintDefinition[]): number {
   return constraints.reduce((sum, constraint) => sum + constraintWeight(constraint), 0);
 }
 
-/**
- * Stops at a weight beyond the limit of a flag.
- *
- * @param weightOf returns the weight of a segment
- */
+/** @param weightOf returns the weight of a segment */
 export function strategyWeight(
-  { constraints, segments, disabled }: StrategyDefinition,
+  { constraints, segments, disabled }: Pick<StrategyDefinition, 'constraints' | 'segments' | 'disabled'>,
   weightOf: (segment: number) => number,
 ): number {
   if (disabled) return 0;
-  let weight = HASH + constraintsWeight(constraints ?? []);
-  for (const id of segments ?? []) if (weight <= LIMITS.flagWeight) weight += weightOf(id);
-  return weight;
+  return (segments ?? []).reduce((sum, id) => sum + weightOf(id), HASH + constraintsWeight(constraints ?? []));
 }

@@ -16,7 +16,7 @@ import { assertSegmentsUsable } from '../flags/change-flag.js';
 import { type Fault, newFaults, newPatterns } from '../flags/faults.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
-import { assertSegmentPatterns, findInvalidPatterns, patternCounter, segmentsWith } from '../flags/patterns.js';
+import { assertSegmentCost, constraintsIn, findInvalidPatterns, segmentsWith } from '../flags/patterns.js';
 import { type Restoration, restoreDocuments } from '../history/restore.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
@@ -217,15 +217,15 @@ async function assertNoNewFaults(
   for (const { planned } of documents) {
     if (planned.kind === 'segment') segments.set(`${planned.target.id}`, planned.target);
   }
-  const patternsOf = patternCounter(segments);
+  const constraintsOf = constraintsIn(segments);
   for await (const { planned, path } of paced(documents)) {
-    addAll(path, newFaults(planned.current, planned.target, patternsOf));
+    addAll(path, newFaults(planned.current, planned.target, constraintsOf));
   }
   issues.assertNone();
   for await (const { planned, path } of paced(documents)) {
     const { kind, current, target } = planned;
     if (kind === 'segment' && !isSameJson(current?.constraints, target.constraints)) {
-      await locateRefusals(path, () => assertSegmentPatterns(engine, unit, target));
+      await locateRefusals(path, () => assertSegmentCost(engine, unit, target));
     }
   }
   issues.assertNone();

@@ -3,7 +3,7 @@ import { FlagsError } from '../../base/errors.js';
 import { invalidInput, type Validator } from '../../base/validator.js';
 import type { Actor, Engine, PreparedChange, UnitOfWork } from '../../kernel/engine.js';
 import type { Read, Versioned } from '../../storage/documents.js';
-import { type CountPatterns, type Fault, newFaults } from './faults.js';
+import { type ConstraintsOf, type Fault, newFaults } from './faults.js';
 import { dependencyEdges, edgeId, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
 import { evolveFlag, findFlag, flagDocuments, grows, mayRefer, throwFlagNotFound } from './flag.kind.js';
 import type { FlagChanges } from './flag.types.js';
@@ -77,8 +77,8 @@ export interface FlagChange<Result> {
 }
 
 export interface FlagEdit<Result> extends FlagChange<Result> {
-  /** Returns the number of patterns of a segment, for changes of strategies. */
-  readonly patternsOf?: (unit: UnitOfWork) => CountPatterns;
+  /** Returns the constraints of a segment, for changes of strategies. */
+  readonly constraintsOf?: (unit: UnitOfWork) => ConstraintsOf;
   /** Further checks, after those of `newFaults`. */
   readonly check?: (change: DecidedChange, unit: UnitOfWork) => Awaitable<void>;
 }
@@ -122,7 +122,7 @@ export function changeFlag<Result>(
 /** Prepares a change by content from outside, which must not have new faults. Rollbacks bring back what was there. */
 export function editFlag<Result>(
   ref: FlagRef,
-  { decide, patternsOf, check, ...change }: FlagEdit<Result>,
+  { decide, constraintsOf, check, ...change }: FlagEdit<Result>,
 ): PreparedChange<Result> {
   return changeFlag(ref, {
     ...change,
@@ -130,7 +130,7 @@ export function editFlag<Result>(
       const events = await decide(flag, unit, context);
       if (!events.some(grows)) return events;
       const after = events.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag;
-      assertNoFaults(newFaults(flag, after, patternsOf?.(unit)), change.pathOf);
+      assertNoFaults(newFaults(flag, after, constraintsOf?.(unit)), change.pathOf);
       await check?.({ before: flag, after, events }, unit);
       return events;
     },

@@ -6,6 +6,7 @@ import type { Constraint, StrategyParameters, VariantOverride } from '../../eval
 import { operandOf } from '../../evaluation/operators.js';
 import { isWithinPatternBound, patternsIn } from '../../evaluation/pattern-bound.js';
 import { percentageParameter } from '../../evaluation/strategies.js';
+import { constraintsWeight, constraintWeight, HASH, strategyWeight } from '../../evaluation/weight.js';
 
 /*
  * Rules that a change must not break. They are no part of the schemas, because a document that broke one before may keep
@@ -19,6 +20,7 @@ export interface CheckedStrategy {
   readonly parameters: StrategyParameters | null;
   readonly constraints: readonly Constraint[];
   readonly segments?: readonly number[];
+  readonly disabled?: boolean;
 }
 
 /** What the rules read of a flag, a segment or a project. */
@@ -57,30 +59,30 @@ interface Part extends FaultPlace {
   readonly pattern?: string | undefined;
 }
 
-/** Returns the number of patterns of a segment. */
-export type CountPatterns = (segment: number) => number;
+/** Returns the constraints of a segment; none if it does not exist. */
+export type ConstraintsOf = (segment: number) => readonly Constraint[];
 
-const NO_PATTERNS: CountPatterns = () => 0;
+const NO_CONSTRAINTS: ConstraintsOf = () => [];
 
 /**
  * Finds the faults of a flag, a segment or a project that it did not have before: of parts, if no equal part had them,
  * and of counts, if they grow. Finds at most as many as an error lists.
  *
  * @param before undefined for a new document: all of its faults are new
- * @param patternsOf a flag's patterns are counted with those of its segments
+ * @param constraintsOf a flag's patterns and lists count together with those of its segments
  */
 export function newFaults(
   before: CheckedDocument | undefined,
   after: CheckedDocument,
-  patternsOf: CountPatterns = NO_PATTERNS,
+  constraintsOf: ConstraintsOf = NO_CONSTRAINTS,
 ): readonly Fault[] {
-  const count = countPatterns(after, patternsOf);
-  if (count > LIMITS.patternsPerFlag && count > (before ? countPatterns(before, patternsOf) : 0)) {
+  const count = countPatterns(after, constraintsOf);
+  if (count > LIMITS.patternsPerFlag && count > (before ? countPatterns(before, constraintsOf) : 0)) {
     const path = after.environments === undefined ? '/constraints' : '';
     // Reading thousands of patterns takes long, so nothing else is checked.
     return [{ place: '', path, message: tooManyPatterns(count, 'have') }];
   }
-  const faults: Fault[] = [];
+  const faults: Fault[] = findWeightFaults(before, after, constraintsOf);
   let known: ReadonlySet<string> | undefined;
   for (const part of partsOf(after)) {
     for (const { message, path } of part.findFaults()) {
@@ -116,15 +118,81 @@ function placeOf({ place, strategy }: Part): FaultPlace {
 /** Counts the patterns of a document with those of the segments that it uses. */
 export function countPatterns(
   { constraints = [], environments = [] }: Omit<CheckedDocument, 'name'>,
-  patternsOf: CountPatterns,
+  constraintsOf: ConstraintsOf,
 ): number {
   const strategies = environments.flatMap((environment) => environment.strategies);
   const segments = new Set(strategies.flatMap((strategy) => strategy.segments ?? []));
   return [
     patternsIn(constraints),
     ...strategies.map((strategy) => patternsIn(strategy.constraints)),
-    ...[...segments].map(patternsOf),
+    ...[...segments].map((id) => patternsIn(constraintsOf(id))),
   ].reduce((sum, count) => sum + count, 0);
+}
+
+/** Finds the first constraint or segment with which the constraints of a document, or of an environment, weigh too much. */
+function findWeightFaults(
+  before: CheckedDocument | undefined,
+  { constraints = [], environments = [] }: CheckedDocument,
+  constraintsOf: ConstraintsOf,
+): Fault[] {
+  const weightOf = createScale(constraintsOf);
+  const known = constraintsWeight(before?.constraints ?? []);
+  const own = constraints.map((constraint, index) => [`/constraints/${index}`, constraintWeight(constraint)] as const);
+  const path = pathBeyond(Math.max(LIMITS.flagWeight, known), own);
+  const faults: Fault[] = path === undefined ? [] : [{ place: '', path, message: tooHeavy('make the segment') }];
+  for (const { name, strategies } of environments) {
+    const previous = before?.environments?.find((environment) => environment.name === name)?.strategies ?? [];
+    const isKnown = (strategy: CheckedStrategy) => previous.includes(strategy);
+    const unchanged = weighStrategies(strategies.filter(isKnown), weightOf);
+    let room = Math.max(LIMITS.flagWeight, weighStrategies(previous, weightOf)) - unchanged;
+    for (const [index, strategy] of strategies.entries()) {
+      if (isKnown(strategy)) continue;
+      const found = strategy.disabled ? undefined : pathBeyond(room - HASH, weightsOf(strategy, weightOf));
+      room -= strategyWeight(strategy, weightOf);
+      if (found === undefined) continue;
+      const place = `/environments/${name}/strategies/${index}`;
+      faults.push({ place, strategy, path: found, message: tooHeavy(`make the strategies in ${name}`) });
+      break;
+    }
+  }
+  return faults;
+}
+
+/** Returns the path of the first item with which the sum of weights exceeds the limit. */
+function pathBeyond(limit: number, items: Iterable<readonly [path: string, weight: number]>): string | undefined {
+  let sum = 0;
+  for (const [path, weight] of items) {
+    sum += weight;
+    if (sum > limit) return path;
+  }
+  return undefined;
+}
+
+function* weightsOf({ constraints, segments = [] }: CheckedStrategy, weightOf: Scale): Generator<[string, number]> {
+  for (const [index, constraint] of constraints.entries())
+    yield [`/constraints/${index}`, constraintWeight(constraint)];
+  for (const [index, id] of segments.entries()) yield [`/segments/${index}`, weightOf(id)];
+}
+
+/** Returns the weight of a segment. */
+type Scale = (segment: number) => number;
+
+/** A flag may use a segment in each of its strategies, so each is weighed once. */
+export function createScale(constraintsOf: ConstraintsOf): Scale {
+  const weights = new Map<number, number>();
+  return (id) => {
+    const weight = weights.get(id) ?? constraintsWeight(constraintsOf(id));
+    weights.set(id, weight);
+    return weight;
+  };
+}
+
+export function weighStrategies(strategies: readonly CheckedStrategy[], weightOf: Scale): number {
+  return strategies.reduce((sum, strategy) => sum + strategyWeight(strategy, weightOf), 0);
+}
+
+export function tooHeavy(verb: string): string {
+  return `would ${verb} take too long to evaluate, with their segments; search for fewer texts, or use IN instead of STR_CONTAINS`;
 }
 
 function* partsOf(document: CheckedDocument | undefined): Generator<Part> {

@@ -4,9 +4,18 @@ import { invalidInput } from '../../base/validator.js';
 import { isPattern } from '../../evaluation/constraints.js';
 import type { Constraint } from '../../evaluation/definitions.types.js';
 import { patternsIn } from '../../evaluation/pattern-bound.js';
+import { constraintsWeight } from '../../evaluation/weight.js';
 import type { DocumentsInMemory, Engine, UnitOfWork } from '../../kernel/engine.js';
 import type { Documents } from '../../storage/documents.js';
-import { type CountPatterns, countPatterns, type FoundPattern, tooManyPatterns } from './faults.js';
+import {
+  type ConstraintsOf,
+  countPatterns,
+  createScale,
+  type FoundPattern,
+  tooHeavy,
+  tooManyPatterns,
+  weighStrategies,
+} from './faults.js';
 import { flagDocuments } from './flag.kind.js';
 import { type ReferredSegment, referredSegments } from './references.js';
 
@@ -36,8 +45,8 @@ export function segmentsWith({ memory }: Pick<Engine, 'memory'>, unit: UnitOfWor
   return withWritten(memory, unit, referredSegments);
 }
 
-export function patternCounter(segments: Segments): CountPatterns {
-  return (id) => patternsIn(segments.get(`${id}`)?.constraints ?? []);
+export function constraintsIn(segments: Segments): ConstraintsOf {
+  return (id) => segments.get(`${id}`)?.constraints ?? [];
 }
 
 interface SegmentChange {
@@ -46,24 +55,36 @@ interface SegmentChange {
 }
 
 /**
- * Refuses constraints of a segment that would give a flag too many patterns. Concurrent changes of other processes may still
+ * Refuses constraints of a segment that would give a flag too many patterns or too long lists. Concurrent changes of other processes may still
  * exceed the limit together; evaluation enforces it too.
  */
-export async function assertSegmentPatterns(
+export async function assertSegmentCost(
   engine: Pick<Engine, 'memory'>,
   unit: UnitOfWork,
   { id, constraints }: SegmentChange,
 ): Promise<void> {
   const known = segmentsWith(engine, unit);
   const before = known.get(`${id}`);
-  if (!before || patternsIn(constraints) <= patternsIn(before.constraints)) return;
-  const patternsOf = patternCounter(new Map([...known, [`${id}`, { constraints }]]));
+  if (!before) return;
+  const hasMorePatterns = patternsIn(constraints) > patternsIn(before.constraints);
+  const isHeavier = constraintsWeight(constraints) > constraintsWeight(before.constraints);
+  if (!hasMorePatterns && !isHeavier) return;
+  const constraintsOf = constraintsIn(new Map([...known, [`${id}`, { constraints }]]));
+  const weightOf = createScale(constraintsOf);
   for await (const flag of paced(withWritten(engine.memory, unit, flagDocuments).values())) {
-    const isUsing = flag.environments.some(({ strategies }) => strategies.some((one) => one.segments?.includes(id)));
-    const count = isUsing && !flag.archived ? countPatterns(flag, patternsOf) : 0;
-    if (count <= LIMITS.patternsPerFlag) continue;
-    const message = tooManyPatterns(count, `give ${flag.name}, which uses this segment,`);
-    throw invalidInput([{ message, path: '/constraints' }]);
+    const using = flag.environments.filter(({ strategies }) => strategies.some((one) => one.segments?.includes(id)));
+    if (using.length === 0 || flag.archived) continue;
+    const count = hasMorePatterns ? countPatterns(flag, constraintsOf) : 0;
+    if (count > LIMITS.patternsPerFlag) {
+      const message = tooManyPatterns(count, `give ${flag.name}, which uses this segment,`);
+      throw invalidInput([{ message, path: '/constraints' }]);
+    }
+    const heavy =
+      isHeavier && using.find(({ strategies }) => weighStrategies(strategies, weightOf) > LIMITS.flagWeight);
+    if (heavy) {
+      const message = tooHeavy(`make the strategies of ${flag.name} in ${heavy.name}, which use this segment,`);
+      throw invalidInput([{ message, path: '/constraints' }]);
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import type { Read } from '../../storage/documents.js';
 import { assertNoFaults, editFlag, type FlagEdit, type FlagEngine, type PathOf } from './change-flag.js';
 import { newPatterns } from './faults.js';
 import { environmentOf, type FlagEvent, type FlagState, shownEnvironmentOf, withRollout } from './flag.js';
-import { findInvalidPatterns, patternCounter, segmentsWith } from './patterns.js';
+import { constraintsIn, findInvalidPatterns, segmentsWith } from './patterns.js';
 import { referredSegments } from './references.js';
 import * as strategyRules from './strategies.decide.js';
 import type {
@@ -122,7 +122,7 @@ function changeEnvironment<Result>(
       if ('strategy' in ref) assertText('strategy', ref.strategy);
       return decide(flag);
     },
-    patternsOf: (unit) => patternCounter(segmentsWith(engine, unit)),
+    constraintsOf: (unit) => constraintsIn(segmentsWith(engine, unit)),
     async check({ before, after, events }, unit) {
       await assertSegmentsExist(unit.read, events, pathOf);
       // Last: compiling is what takes long.

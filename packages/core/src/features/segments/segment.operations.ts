@@ -20,7 +20,7 @@ import { assertNoFaults } from '../flags/change-flag.js';
 import { newFaults, newPatterns } from '../flags/faults.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
-import { assertSegmentPatterns, findInvalidPatterns } from '../flags/patterns.js';
+import { assertSegmentCost, findInvalidPatterns } from '../flags/patterns.js';
 import { findProject } from '../flags/references.js';
 import type { SegmentUse } from '../flags/strategy.types.js';
 import * as segmentRules from './segment.decide.js';
@@ -236,7 +236,7 @@ async function assertUsable(
   for (const { data: after } of events) {
     if (!after) continue;
     assertNoFaults(newFaults(before, after));
-    await assertSegmentPatterns(engine, unit, after);
+    await assertSegmentCost(engine, unit, after);
     // Last: compiling is what takes long.
     assertNoFaults(await findInvalidPatterns(newPatterns(before, after)));
   }
