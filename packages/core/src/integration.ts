@@ -29,14 +29,6 @@ export { hashSecret, idOfHash, isApiToken, toToken } from './features/tokens/tok
 
 // Change sets and history
 
-export {
-  CHANGE_OPERATIONS,
-  type ChangeArguments,
-  type OperationName,
-  operationOf,
-  REQUEST_OPERATIONS,
-  type ResultOf,
-} from './operations.js';
 export type {
   ContextPreview,
   FlagPreview,
@@ -46,6 +38,14 @@ export type {
 export type { DocumentDifference } from './features/history/history.types.js';
 export type { DocumentName } from './kernel/changes/change-set.types.js';
 export { readPersonId } from './kernel/changes/run-operation.js';
+export {
+  CHANGE_OPERATIONS,
+  type ChangeArguments,
+  type OperationName,
+  operationOf,
+  REQUEST_OPERATIONS,
+  type ResultOf,
+} from './operations.js';
 
 // Change requests
 
@@ -195,8 +195,8 @@ export {
 
 // Errors
 
-export { emitWarning } from './base/printable.js';
 export { shortenMessage } from './base/errors.js';
+export { emitWarning } from './base/printable.js';
 
 // Validation
 
