@@ -26,7 +26,9 @@ export async function openerOf(repository: string, { file, postgres }: Place): P
     if (file !== undefined) return sqlite.sqliteStorage(file);
     return postgres ? postgresStorage(postgres) : inMemory;
   };
-  return () => core.openFlags({ storage: storage() });
+  // Earlier builds have the function under this name.
+  const { createFlags = core.openFlags } = core as { readonly createFlags?: typeof core.openFlags };
+  return () => createFlags({ storage: storage() });
 }
 
 /** Returns a report of the current moment. Earlier builds read `appName` and `bucket`; unknown members are ignored. */

@@ -345,7 +345,7 @@ export class Flags<Own extends string = never> extends ProjectAdministration<Own
 
   /**
    * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in
-   * constant time. Counts as a use of the token ({@link ListedToken.lastUsedAt}).
+   * constant time. Counts as a use of the token (`lastUsedAt` of a listed token).
    *
    * @example
    * const token = await flags.verifyToken(secret);

@@ -3,25 +3,86 @@
  * declaration files refer to. Not part of the public API: it may change in any release.
  */
 
-// Listeners and lifetimes
-export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
-export type { Awaitable } from './base/common.types.js';
-// Errors
-export { shortenMessage } from './base/errors.js';
-// JSON values
-export { cloneJson, cloneWithoutPrototypes, freezeJson, isObject, isSameJson } from './base/json.js';
-export { createLifetime, type Lifetime } from './base/lifetime.js';
-// Shared calls
-export { memoizeAsync } from './base/memoize.js';
+// Opening flags
+
+export { createErrorReporter, createSettings } from './options.js';
+
+// Checks of options
+
 export { describeNonFlags, describeUnknownOption, isStorage } from './base/option-names.js';
-// Long work in slices
-export { nextTurn, paced, pause } from './base/paced.js';
+
+// References, pages and limits
+
+export type { Awaitable } from './base/common.types.js';
 export { readPages } from './base/pages.js';
-export type { PartDifference } from './base/parts.js';
-export { type JsonSchema, parseClientTime } from './base/primitives.js';
-export { emitWarning } from './base/printable.js';
-export { sleep } from './base/sleep.js';
-export { createValidator, type Validator } from './base/validator.js';
+
+// Flags
+
+export type { EffectState, FlagVisibility } from './features/flags/effect.decide.js';
+export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from './features/flags/flag-members.js';
+export type { StrategyMembers } from './features/flags/strategy.types.js';
+
+// API tokens
+
+export { createTicket, readTicket, type TicketSigner } from './features/tokens/ticket.js';
+export { hashSecret, idOfHash, isApiToken, toToken } from './features/tokens/token-verification.operations.js';
+
+// Change sets and history
+
+export type {
+  ContextPreview,
+  FlagPreview,
+  PreviewBucket,
+  PreviewedEvaluation,
+} from './features/environments/plan.types.js';
+export type { DocumentDifference } from './features/history/history.types.js';
+export type { DocumentName } from './kernel/changes/change-set.types.js';
+export { readPersonId } from './kernel/changes/run-operation.js';
+export {
+  CHANGE_OPERATIONS,
+  type ChangeArguments,
+  type OperationName,
+  operationOf,
+  REQUEST_OPERATIONS,
+  type ResultOf,
+} from './operations.js';
+
+// Change requests
+
+export { REQUEST_STATES } from './features/change-requests/change-request.js';
+export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
+export type { ChangeVocabulary } from './features/change-requests/vocabulary.js';
+
+// Rollouts
+
+export { ROLLOUT_STATES } from './features/flags/rollout.types.js';
+export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
+
+// Events
+
+export { describeEvent, projectsOf } from './features.js';
+export type { WireEventQuery } from './kernel/log/event.types.js';
+export { WIRE_NAMES } from './words/event-names.js';
+
+// Flags as code
+
+export type { ImportedChangeSet } from './features/definitions/definition.types.js';
+
+// Typed flags
+
+export { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
+export {
+  createPayloadReader,
+  type PayloadObject,
+  type PayloadValue,
+  payloadReaderOf,
+  payloadValue,
+} from './typed-flags/payload.js';
+export type { PayloadOf } from './typed-flags/schema.types.js';
+export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
+
+// Evaluation
+
 export type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -31,7 +92,6 @@ export type {
   VariantDefinition,
   VariantOverride,
 } from './evaluation/definitions.types.js';
-// Evaluation in slices
 export { evaluatePaced, type PacedEvaluation } from './evaluation/evaluate-paced.js';
 export {
   type ContextOptions,
@@ -57,7 +117,6 @@ export type {
 export { withoutMapping } from './evaluation/ip-address.js';
 export { ProblemReporter } from './evaluation/problem.js';
 export { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from './evaluation/snapshot.js';
-// Built-in strategies, for forms
 export {
   BUILT_IN_STRATEGIES,
   type BuiltInStrategy,
@@ -74,60 +133,9 @@ export {
   type UsageFlush,
   type VariantUsage,
 } from './evaluation/usage-counters.js';
-// Change requests
-export { REQUEST_STATES } from './features/change-requests/change-request.js';
-export { type CanReadRequest, changeRequestNotFound } from './features/change-requests/change-requests.operations.js';
-export type { ChangeVocabulary } from './features/change-requests/vocabulary.js';
-// Events on the wire
-export {
-  constraintToWire,
-  dependencyToWire,
-  eventToWire,
-  eventTypeToWire,
-  flagToWire,
-  rolloutToWire,
-  strategyToWire,
-  tokenToWire,
-  toWireState,
-  variantToWire,
-  type WireEventType,
-} from './features/consumers/event-wire.js';
-export type { ImportedChangeSet } from './features/definitions/definition.types.js';
-// Flags on the wire to clients
-export {
-  clientConstraintToWire,
-  clientFlagToWire,
-  clientSegmentToWire,
-  clientStrategyToWire,
-  strategiesInUse,
-} from './features/environments/client-wire.js';
-export type {
-  ContextPreview,
-  FlagPreview,
-  PreviewBucket,
-  PreviewedEvaluation,
-} from './features/environments/plan.types.js';
-export type { EffectState, FlagVisibility } from './features/flags/effect.decide.js';
-export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from './features/flags/flag-members.js';
-export { ROLLOUT_STATES } from './features/flags/rollout.types.js';
-export type { StrategyMembers } from './features/flags/strategy.types.js';
-export type { DocumentDifference } from './features/history/history.types.js';
-// Rollouts
-export type { CanReadRollout } from './features/rollouts/rollouts.operations.js';
-// API tokens
-export { createTicket, readTicket, type TicketSigner } from './features/tokens/ticket.js';
-export { hashSecret, idOfHash, isApiToken, toToken } from './features/tokens/token-verification.operations.js';
-// Reports of usage
-export { hourOfPeriod } from './features/usage/usage-reports.js';
-// Events
-export { describeEvent, projectsOf } from './features.js';
-// Validation
-export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
-export type { DocumentName } from './kernel/changes/change-set.types.js';
-export { readPersonId } from './kernel/changes/run-operation.js';
-// Events
-export type { WireEventQuery } from './kernel/log/event.types.js';
+
 // Evaluation in the terms of OpenFeature
+
 export { findFlag } from './openfeature/find.js';
 export type { ResolutionReason } from './openfeature/reason.js';
 export {
@@ -140,36 +148,13 @@ export {
   resolveVariant,
 } from './openfeature/resolution.js';
 export { type OpenFeatureContext, toProperties } from './openfeature/values.js';
-// Change sets
-export {
-  CHANGE_OPERATIONS,
-  type ChangeArguments,
-  type OperationName,
-  operationOf,
-  REQUEST_OPERATIONS,
-  type ResultOf,
-} from './operations.js';
-// Options
-export { createErrorReporter, createSettings } from './options.js';
-export {
-  acceptsTimes,
-  changeByFlag,
-  changeRevised,
-  type DataVersionScope,
-  dataVersion,
-  exportReadableDefinitions,
-  issueTicket,
-  listReadableChangeRequests,
-  listReadableRollouts,
-  loadDefinitions,
-  projectOfSegment,
-  type Revised,
-  readBesideFlag,
-  type StoredFlag,
-  searchReadableFlags,
-  verifyTicket,
-} from './router.operations.js';
+
+// Usage
+
+export { hourOfPeriod } from './features/usage/usage-reports.js';
+
 // Storages
+
 export {
   type PreparedCommit,
   type PreparedContent,
@@ -177,6 +162,9 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
+
+// Storages of usage
+
 export { createUsageDeletion, usageRemovals } from './storage/usage/deletion.js';
 export type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from './storage/usage/dialect.js';
 export {
@@ -204,15 +192,78 @@ export {
   rowsOf,
   type UsageRows,
 } from './storage/usage/rules.js';
-export { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
+
+// Errors
+
+export { shortenMessage } from './base/errors.js';
+export { emitWarning } from './base/printable.js';
+
+// Validation
+
+export { type JsonSchema, parseClientTime } from './base/primitives.js';
+export { createValidator, type Validator } from './base/validator.js';
+export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
+
+// JSON values
+
+export { cloneJson, cloneWithoutPrototypes, freezeJson, isObject, isSameJson } from './base/json.js';
+export type { PartDifference } from './base/parts.js';
+
+// Listeners, lifetimes and long work
+
+export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
+export { createLifetime, type Lifetime } from './base/lifetime.js';
+export { memoizeAsync } from './base/memoize.js';
+export { nextTurn, paced, pause } from './base/paced.js';
+export { sleep } from './base/sleep.js';
+
+// Operations that only routers call
+
 export {
-  createPayloadReader,
-  type PayloadObject,
-  type PayloadValue,
-  payloadReaderOf,
-  payloadValue,
-} from './typed-flags/payload.js';
-export type { PayloadOf } from './typed-flags/schema.types.js';
-export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
+  acceptsTimes,
+  changeByFlag,
+  changeRevised,
+  type DataVersionScope,
+  dataVersion,
+  exportReadableDefinitions,
+  issueTicket,
+  listReadableChangeRequests,
+  listReadableRollouts,
+  loadDefinitions,
+  projectOfSegment,
+  type Revised,
+  readBesideFlag,
+  type StoredFlag,
+  searchReadableFlags,
+  verifyTicket,
+} from './router.operations.js';
+
+// Flags on the wire to clients
+
+export {
+  clientConstraintToWire,
+  clientFlagToWire,
+  clientSegmentToWire,
+  clientStrategyToWire,
+  strategiesInUse,
+} from './features/environments/client-wire.js';
+
+// Events on the wire
+
+export {
+  constraintToWire,
+  dependencyToWire,
+  eventToWire,
+  eventTypeToWire,
+  flagToWire,
+  rolloutToWire,
+  strategyToWire,
+  tokenToWire,
+  toWireState,
+  variantToWire,
+  type WireEventType,
+} from './features/consumers/event-wire.js';
+
+// Words
+
 export type { AudiencePart } from './words/audience.js';
-export { WIRE_NAMES } from './words/event-names.js';

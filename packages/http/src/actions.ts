@@ -1,6 +1,6 @@
 import type { OperationName } from '@flags/core/integration';
 
-/** The roles of {@link roles}. Each includes the permissions of the previous one. */
+/** The roles of users. Each includes the permissions of the previous one. */
 export type UserRole = 'viewer' | 'editor' | 'admin';
 
 /** The headers that a request takes, by what it writes. */

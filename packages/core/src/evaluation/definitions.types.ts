@@ -35,7 +35,7 @@ export interface StrategyDefinition {
 
 /** A constraint, as evaluation reads it. */
 export interface ConstraintDefinition extends Omit<Constraint, 'operator'> {
-  /** One of {@link CONSTRAINT_OPERATORS}. A constraint with another operator never holds, inverted or not. */
+  /** One of `CONSTRAINT_OPERATORS`. A constraint with another operator never holds, inverted or not. */
   readonly operator: string;
 }
 

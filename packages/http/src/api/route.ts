@@ -218,7 +218,7 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
 
 /** The result of a handler. The route defines the status. */
 export interface RouteResult {
-  /** A value to send as JSON. Long lists are {@link jsonArray}s, so that they are sent in pieces. */
+  /** A value to send as JSON. Long lists are made by `jsonArray`, so that they are sent in pieces. */
   readonly body?: unknown;
   /** A document that many clients share, in place of `body`. */
   readonly document?: SharedDocument;
