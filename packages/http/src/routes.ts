@@ -2,7 +2,7 @@ import type { Route, RouteGroup, SdkRoute } from './api/route.js';
 import { changeRequestRoutes, policyRoutes } from './features/change-requests/routes.js';
 import { consumerRoutes } from './features/consumers/routes.js';
 import { definitionRoutes } from './features/definitions/routes.js';
-import { changeRoutes, historyRoutes } from './features/environments/changes.js';
+import { changeRoutes } from './features/environments/changes.js';
 import { clientReportRoutes, clientRoutes, edgeRoutes, frontendReportRoutes } from './features/environments/client.js';
 import { frontendRoutes } from './features/environments/frontend.js';
 import { ofrepRoutes } from './features/environments/ofrep.js';
@@ -14,6 +14,7 @@ import { archiveRoutes, flagRoutes } from './features/flags/routes.js';
 import { featureRoutes } from './features/flags/search.js';
 import { tagRoutes } from './features/flags/tags.js';
 import { eventRoutes } from './features/history/events.js';
+import { changeSetRoutes, historyRoutes } from './features/history/routes.js';
 import { memberRoutes } from './features/projects/members.js';
 import { projectRoutes } from './features/projects/routes.js';
 import { rolloutRoutes } from './features/rollouts/routes.js';
@@ -90,7 +91,7 @@ export const GROUPS: readonly RouteGroup[] = [
   {
     tag: 'Change sets',
     description: 'Several changes in one commit, with preview, history and undo.',
-    routes: [...changeRoutes, ...historyRoutes],
+    routes: [...changeRoutes, ...changeSetRoutes, ...historyRoutes],
   },
   {
     tag: 'Flags as code',

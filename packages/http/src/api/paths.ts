@@ -18,6 +18,7 @@ export const FEATURE = `${FEATURES}/:featureName`;
 export const USERS = `${PROJECT}/users`;
 export const USER_ROLE = `${USERS}/:userId/roles/:roleId`;
 export const ARCHIVE = '/api/admin/archive';
+export const CHANGES = '/api/admin/changes';
 export const SEGMENTS = '/api/admin/segments';
 export const SEGMENT = `${SEGMENTS}/:segmentId`;
 export const METRICS = '/api/admin/metrics';

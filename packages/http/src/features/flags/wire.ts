@@ -22,7 +22,7 @@ import {
 } from '../../messages/schema.js';
 import { strategyRolloutSchema } from './rollout-wire.js';
 
-export { constraintToWire, dependencyToWire, flagToWire, strategyToWire } from '@flags/core/integration';
+export { constraintToWire, dependencyToWire, strategyToWire } from '@flags/core/integration';
 
 export const payloadSchema = objectComponent('Payload', {
   type: { type: 'string', enum: PAYLOAD_TYPES },
