@@ -14,6 +14,7 @@ import { createRefetchHub } from './client/refetch-hub.js';
 import { createAddressFinder } from './client/stream-address.js';
 import { createUnknownTokens } from './client/unknown-tokens.js';
 import { createEventHub } from './events/hub.js';
+import { eventToWire } from './events/wire.js';
 import { openApiDocument } from './openapi/document.js';
 import {
   type ApiOptions,
@@ -23,9 +24,8 @@ import {
   type FlagsApiOptions,
   type SessionApiOptions,
 } from './options.js';
-import { ADMIN_ROUTES, GROUPS, SDK_ROUTES } from './routes/all-routes.js';
+import { ADMIN_ROUTES, GROUPS, SDK_ROUTES } from './routes.js';
 import { type FlagsSource, isEngine, ticketsOf } from './source.js';
-import { eventToWire } from './wire/event.js';
 
 /**
  * Creates the HTTP API of an engine or a follower, independent of any framework.

@@ -5,15 +5,15 @@
 import type * as core from '@flags/core';
 import type * as integration from '@flags/core/integration';
 import type * as types from '@flags/core/types';
+import type { eventToWire } from './events/wire.js';
 import type { requestToWire } from './features/change-requests/wire.js';
-import type { consumerToWire } from './routes/consumers.js';
-import type { applicationSummaryToWire, instanceToWire } from './routes/metrics.js';
-import type { explainedDependencyToWire } from './routes/playground.js';
-import type { projectSummaryToWire } from './routes/projects.js';
-import type { segmentUseToWire } from './routes/segments.js';
-import type { evaluatedVariantToWire } from './wire/client.js';
-import type { eventToWire } from './wire/event.js';
-import type { createdTokenToWire, listedTokenToWire } from './wire/token.js';
+import type { consumerToWire } from './features/consumers/routes.js';
+import type { explainedDependencyToWire } from './features/environments/playground.js';
+import type { evaluatedVariantToWire } from './features/environments/wire.js';
+import type { projectSummaryToWire } from './features/projects/routes.js';
+import type { segmentUseToWire } from './features/segments/routes.js';
+import type { createdTokenToWire, listedTokenToWire } from './features/tokens/wire.js';
+import type { applicationSummaryToWire, instanceToWire } from './features/usage/routes.js';
 
 /** The output of a converter of the API. */
 type Sent<Converter extends (...input: never[]) => unknown> = Readonly<ReturnType<Converter>>;

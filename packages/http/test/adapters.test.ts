@@ -8,7 +8,7 @@ import { until } from '../../../test/until.js';
 import { createFlagsRouter, type FlagsRouterOptions, flagsMiddleware } from '../../express/src/index.js';
 import { accessOf } from '../src/api/create-api.js';
 import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
-import { ROUTES } from '../src/routes/all-routes.js';
+import { ROUTES } from '../src/routes.js';
 
 describe('adapters', () => {
   const FLAGS = '/api/admin/projects/default/features';

@@ -2,7 +2,7 @@ import { ERROR_CODES, FlagsError, memoryStorage } from '@flags/core';
 import { faultyStorage } from '@flags/core/testing';
 import request from 'supertest';
 import { ERROR_KINDS, errorReply, HttpError } from '../src/messages/errors.js';
-import { ROUTES } from '../src/routes/all-routes.js';
+import { ROUTES } from '../src/routes.js';
 import { EXPRESS_VERSIONS } from './express-versions.js';
 import { createHostApp, FLAGS } from './host-app.js';
 

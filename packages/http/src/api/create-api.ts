@@ -239,7 +239,12 @@ function segmentsOf(path: string): number {
   return path.split('/').length;
 }
 
-const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
+const ACCESSES = Object.keys({
+  admin: true,
+  client: true,
+  frontend: true,
+  ofrep: true,
+} satisfies Record<Access, true>) as readonly Access[];
 
 /** The one path under `/edge`. All others there belong to the host. */
 const IS_EDGE = /^\/+edge\/+validate\/?$/i;

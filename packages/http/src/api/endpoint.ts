@@ -1,6 +1,7 @@
 import { type Flags, FlagsError } from '@flags/core';
 import {
   createValidator,
+  flagToWire,
   type InputSchemas,
   nextTurn,
   pause,
@@ -13,10 +14,9 @@ import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
 import { type FlagsReply, inSlices } from '../messages/reply.js';
 import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
-import { revisionsIn } from '../messages/tags.js';
+import { schemaFrom } from '../messages/schema.js';
+import { flagTag, revisionsIn } from '../messages/tags.js';
 import type { FlagsSource } from '../source.js';
-import { flagTag, flagToWire } from '../wire/flag.js';
-import { schemaFrom } from '../wire/schema.js';
 import { type Admission, type Passage, SHORT_BODY } from './admission.js';
 import { toConditionalReply, toReply } from './answer.js';
 import type { BodyReader } from './body.js';

@@ -2,7 +2,7 @@ import type { ListPage, PageQuery } from '@flags/core';
 import { createValidator, type InputSchemas, type JsonSchema, readPages } from '@flags/core/integration';
 import { invalidInput } from '../messages/errors.js';
 import { jsonArray, jsonTexts, type Pieces } from '../messages/json.js';
-import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from '../wire/schema.js';
+import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from '../messages/schema.js';
 import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
 
 /**

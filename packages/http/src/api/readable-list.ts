@@ -4,7 +4,7 @@ import type { Action } from '../actions.js';
 import { createProjectFilter, type ProjectFilter } from '../auth/permissions.js';
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
-import { example, objectComponent, version } from '../wire/schema.js';
+import { example, objectComponent, version } from '../messages/schema.js';
 import { inputParameters, LONG_READ, parameter } from './query.js';
 import { type Route, route } from './route.js';
 

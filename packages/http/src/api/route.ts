@@ -31,8 +31,8 @@ import type { EventHub } from '../events/hub.js';
 import type { ErrorForm } from '../messages/errors.js';
 import type { FlagsReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
+import type { SchemaSource } from '../messages/schema.js';
 import type { FlagsSource } from '../source.js';
-import type { SchemaSource } from '../wire/schema.js';
 
 import type { WorkKind } from './admission.js';
 import type { SharedDocument } from './documents.js';

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { FlagDetail } from '@flags/core';
 
 /** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
 type TagCondition = '*' | readonly string[];
@@ -9,6 +10,18 @@ type TagCondition = '*' | readonly string[];
  */
 export function entityTag(content: string | Uint8Array, revision: number | undefined): string {
   return toTag(hash('sha256', content, 'hex'), revision);
+}
+
+type TaggedFlag = Pick<FlagDetail, 'revision' | 'lastSeenAt' | 'children'> & {
+  readonly environments: readonly { readonly name: string }[];
+};
+
+/**
+ * Returns the tag of a flag: its revision, and a hash of the data that the flag shows beside its document. Add the data
+ * that the body of a flag takes from elsewhere.
+ */
+export function flagTag({ revision, lastSeenAt, children, environments }: TaggedFlag): string {
+  return entityTag(JSON.stringify([lastSeenAt, children, environments.map(({ name }) => name)]), revision);
 }
 
 /** Returns the tag of a body with this hash. */

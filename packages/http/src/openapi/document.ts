@@ -5,7 +5,7 @@ import type { Method, Route, RouteBody, RouteGroup } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
 import { kindsFor } from '../auth/auth.js';
 import type { Access } from '../auth/permissions.js';
-import { component, REFERRED, type SchemaSource, schemaFrom } from '../wire/schema.js';
+import { component, REFERRED, type SchemaSource, schemaFrom } from '../messages/schema.js';
 import { type OperationContext, parametersOf } from './parameters.js';
 import { responsesOf } from './responses.js';
 

@@ -4,7 +4,7 @@ import { ACTIONS, headerRulesOf } from '../actions.js';
 import { queryParametersOf } from '../api/query.js';
 import { BYPASS_HEADER, ID_HEADER, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
-import { positiveInteger, schemaFrom } from '../wire/schema.js';
+import { positiveInteger, schemaFrom } from '../messages/schema.js';
 
 /** The dependencies of an operation's description beside its route. */
 export interface OperationContext {

@@ -3,9 +3,8 @@ import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { headerRulesOf, permissionOf, writtenBy } from '../actions.js';
 import { type Route, TOO_LARGE } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
+import { ofrepFailureSchema } from '../features/environments/wire.js';
 import { ERROR_KINDS, type HttpErrorCode } from '../messages/errors.js';
-import { DEPTH_HEADER } from '../source.js';
-import { ofrepFailureSchema } from '../wire/client.js';
 import {
   component,
   listOf,
@@ -16,7 +15,8 @@ import {
   schemaFrom,
   strictObject,
   text,
-} from '../wire/schema.js';
+} from '../messages/schema.js';
+import { DEPTH_HEADER } from '../source.js';
 import { type OperationContext, PATH_PARAMETERS, pathNamesOf } from './parameters.js';
 
 const kinds = Object.entries(ERROR_KINDS);

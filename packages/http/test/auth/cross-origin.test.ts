@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
 import type { CorsOptions } from '../../src/options.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { everythingIn } from '../contract/everything.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp, FLAGS, type HostApp } from '../host-app.js';

@@ -11,8 +11,8 @@ import {
   isApiToken,
 } from '../../../express/src/index.js';
 import { permissionOf } from '../../src/actions.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
-import { VERSION } from '../../src/routes/session.js';
+import { VERSION } from '../../src/features/environments/session.js';
+import { ROUTES } from '../../src/routes.js';
 import { read } from '../docs/documents.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp, FLAGS } from '../host-app.js';

@@ -5,7 +5,7 @@ import request from 'supertest';
 import * as adapter from '../../../express/src/index.js';
 import { type Action, createFlagsRouter, isApiToken, roles, type UserRole } from '../../../express/src/index.js';
 import { PERMISSION_ROWS, permissionOf, writtenBy } from '../../src/actions.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { codeBlocks, read, tableAfter } from '../docs/documents.js';
 import { runProgram } from '../docs/run-module.js';
 import { createHostApp, FLAGS } from '../host-app.js';

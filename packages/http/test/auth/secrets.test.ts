@@ -10,7 +10,7 @@ import { isWithin } from '../../../../test/processor-time.js';
 import { createFlagsRouter, redactUrl } from '../../../express/src/index.js';
 import type { Route } from '../../src/api/route.js';
 import { openApiDocument } from '../../src/openapi/document.js';
-import { GROUPS, ROUTES } from '../../src/routes/all-routes.js';
+import { GROUPS, ROUTES } from '../../src/routes.js';
 
 describe('a secret', () => {
   const GIVEN = 'given-by-configuration-4711-and-long-enough';

@@ -5,7 +5,7 @@ import request from 'supertest';
 import { permissionOf } from '../../src/actions.js';
 import type { Route } from '../../src/api/route.js';
 import { kindsFor } from '../../src/auth/auth.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { type LiveServer, startLiveServer } from '../client/live-server.js';
 import { createOn } from '../client/states.js';
 import { actionOf } from '../contract/endpoints.js';

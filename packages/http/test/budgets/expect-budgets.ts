@@ -1,6 +1,6 @@
 import type { Awaitable } from '@flags/core/integration';
 import { extent } from '../../../../test/extent.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import type { StoreSize } from './definitions.js';
 import type { ServerProgram } from './measured-server.js';
 import { isWithin, measureAll, type Result, tableOf } from './run.js';

@@ -1,5 +1,5 @@
 import type { Route } from '../../src/api/route.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { HOSTILE_BODIES, hostileMembers, longQuery, manyTags } from './bodies.js';
 import type { SECRETS } from './definitions.js';
 import { type BudgetRow, pathOf } from './row.js';

@@ -6,7 +6,7 @@ import { validate } from '../../../core/test/base/default-validators.js';
 import { refusalOf } from '../../../core/test/decision.js';
 import { after, flagState, strategyState } from '../../../core/test/flags/flag-states.js';
 import type { JsonPatch } from '../../src/changes/json-patch.js';
-import { patchedMetadata, patchedStrategy, patchedVariants } from '../../src/changes/patches.js';
+import { patchedMetadata, patchedStrategy, patchedVariants } from '../../src/features/flags/patches.js';
 
 const TWO = { environment: 'production', strategy: 'two' };
 

@@ -6,7 +6,7 @@ import { onEveryStorage, type Start } from '../../../core/test/on-every-storage.
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../../../core/test/references.js';
 import { expectRefusal } from '../../../core/test/refusal.js';
 import type { JsonPatch } from '../../src/changes/json-patch.js';
-import * as patches from '../../src/changes/patches.js';
+import * as patches from '../../src/features/flags/patches.js';
 
 const patchFlag = (flags: Flags, ref: FlagRef, patch: unknown) => patches.patchFlag(flags, { ref, patch, context: {} });
 const patchStrategy = async (flags: Flags, ref: StrategyRef, patch: unknown) =>

@@ -7,7 +7,7 @@ import request from 'supertest';
 import { until } from '../../../../test/until.js';
 import { permissionOf } from '../../src/actions.js';
 import { kindsFor } from '../../src/auth/auth.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { createHostApp } from '../host-app.js';
 import { listen } from './event-client.js';
 import { startLiveServer } from './live-server.js';

@@ -2,7 +2,7 @@ import { type Flags, memoryStorage } from '@flags/core';
 import request from 'supertest';
 import { memoryUsage } from '../../../core/src/storage/memory/usage.js';
 import { faultyUsage, withUsage } from '../../../core/test/usage/faulty-usage.js';
-import { registrationFromWire, reportFromWire } from '../../src/wire/client.js';
+import { registrationFromWire, reportFromWire } from '../../src/features/environments/wire.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
 describe('reports', () => {

@@ -3,7 +3,7 @@ import { headerRulesOf } from '../../src/actions.js';
 import { toFetchHandler } from '../../src/adapters/fetch.js';
 import type { Method } from '../../src/api/route.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
-import { ADMIN_ROUTES } from '../../src/routes/all-routes.js';
+import { ADMIN_ROUTES } from '../../src/routes.js';
 import { type Adapter, USER_HEADER } from './adapters.js';
 import { type ContractHost, startContractHost } from './contract-host.js';
 import { documentedCheckOf } from './documented.js';

@@ -1,6 +1,6 @@
 import { extent, isFull } from '../../../../test/extent.js';
 import { MEMORY, SQLITE, STORAGES } from '../../../core/test/storage-kinds.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { EXPRESS_VERSIONS, EXPRESS_VERSIONS_IN_LENGTH } from '../express-versions.js';
 import { PLACES, type Place } from '../followers.js';
 import { expressAdapter, FETCH_ADAPTER, followerAdapter, NODE_ADAPTER } from './adapters.js';

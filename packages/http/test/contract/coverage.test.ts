@@ -1,5 +1,5 @@
 import { possibleErrors } from '../../src/openapi/responses.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { actionOf, ENDPOINTS, type EndpointNumber } from './endpoints.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';
 import { DERIVED_ROWS } from './rows/derived.js';

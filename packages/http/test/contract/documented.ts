@@ -3,7 +3,7 @@ import { inputSchemas } from '@flags/core/integration';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Method } from '../../src/api/route.js';
 import { openApiDocument } from '../../src/openapi/document.js';
-import { GROUPS } from '../../src/routes/all-routes.js';
+import { GROUPS } from '../../src/routes.js';
 import type { SentResponse } from './send.js';
 
 interface Document {

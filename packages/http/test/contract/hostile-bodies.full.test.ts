@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { extent } from '../../../../test/extent.js';
 import { MEMORY } from '../../../core/test/storage-kinds.js';
 import { isOfPeople, permissionOf } from '../../src/actions.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { EXPRESS_5 } from '../express-versions.js';
 import { actionOf } from './endpoints.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';

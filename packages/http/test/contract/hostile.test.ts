@@ -4,7 +4,7 @@ import { array, assert, asyncProperty, constantFrom, integer, nat, option, strin
 import request, { type Response } from 'supertest';
 import { extent } from '../../../../test/extent.js';
 import { MEMORY, SQLITE } from '../../../core/test/storage-kinds.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { EXPRESS_4, EXPRESS_5, EXPRESS_VERSIONS, EXPRESS_VERSIONS_IN_LENGTH } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';

@@ -3,7 +3,7 @@ import { extent } from '../../../../test/extent.js';
 import { MEMORY, SQLITE } from '../../../core/test/storage-kinds.js';
 import { headerRulesOf } from '../../src/actions.js';
 import { ID_HEADER } from '../../src/api/route.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { FETCH_ADAPTER } from './adapters.js';
 import { startContractHost } from './contract-host.js';
 import { documentedCheckOf } from './documented.js';

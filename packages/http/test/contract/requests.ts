@@ -1,4 +1,4 @@
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { actionOf } from './endpoints.js';
 import { ONE_ROW_PER_ROUTE } from './selected-rows.js';
 

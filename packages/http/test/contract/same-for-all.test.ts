@@ -2,7 +2,7 @@ import { MEMORY } from '../../../core/test/storage-kinds.js';
 import { permissionOf } from '../../src/actions.js';
 import { toFetchHandler } from '../../src/adapters/fetch.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
-import { ADMIN_ROUTES } from '../../src/routes/all-routes.js';
+import { ADMIN_ROUTES } from '../../src/routes.js';
 import { FETCH_ADAPTER } from './adapters.js';
 import { type ContractHost, startContractHost } from './contract-host.js';
 import { actionOf } from './endpoints.js';

@@ -1,5 +1,5 @@
 import { accessOf } from '../../src/api/create-api.js';
-import { GROUPS, ROUTES } from '../../src/routes/all-routes.js';
+import { GROUPS, ROUTES } from '../../src/routes.js';
 import { actionOf } from './endpoints.js';
 import type { Row } from './row.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';

@@ -2,7 +2,7 @@ import type { NewToken } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import request from 'supertest';
 import { openApiDocument } from '../../src/openapi/document.js';
-import { GROUPS } from '../../src/routes/all-routes.js';
+import { GROUPS } from '../../src/routes.js';
 import { createDocumentedCheck, type DocumentedCheck } from '../contract/documented.js';
 import { EXPRESS_VERSIONS_IN_LENGTH } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';

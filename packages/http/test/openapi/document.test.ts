@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { extent } from '../../../../test/extent.js';
 import { ACTIONS, headerRulesOf } from '../../src/actions.js';
 import { ERROR_KINDS } from '../../src/messages/errors.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../src/routes.js';
 import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';
 
 function mediaIn(document: OpenApi): readonly Media[] {

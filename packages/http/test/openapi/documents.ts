@@ -2,7 +2,7 @@ import { memoryStorage, openFlags } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import type { AuthMode } from '../../src/auth/auth.js';
 import { openApiDocument } from '../../src/openapi/document.js';
-import { GROUPS } from '../../src/routes/all-routes.js';
+import { GROUPS } from '../../src/routes.js';
 
 export const AUTH_MODES: readonly AuthMode[] = ['none', 'token', 'host'];
 

@@ -2,6 +2,7 @@ import type { ChangeRequest, ErrorCode, Flags, ListedChangeRequest } from '@flag
 import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } from '@flags/core/integration';
 import type { ApprovalPolicy, ChangeRequestApproval, ChangeRequestOptions, ChangeRequestTime } from '@flags/core/types';
 import { type Action, permissionOf, writtenBy } from '../../actions.js';
+import { APPROVAL_POLICY, CHANGE_REQUEST, CHANGE_REQUESTS } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';
 import { readableListRoute } from '../../api/readable-list.js';
 import { type Route, type RouteRequest, revised, route } from '../../api/route.js';
@@ -17,8 +18,7 @@ import {
   idOf,
   UNDO_ERRORS,
   withoutUndefined,
-} from '../../routes/changes.js';
-import { APPROVAL_POLICY, CHANGE_REQUEST, CHANGE_REQUESTS } from '../../routes/paths.js';
+} from '../environments/changes.js';
 import {
   listedRequestSchema,
   listedRequestToWire,

@@ -1,6 +1,5 @@
 import type { ChangeRequest, ListedChangeRequest } from '@flags/core';
 import { type JsonSchema, REQUEST_OPERATIONS, REQUEST_STATES } from '@flags/core/integration';
-import { approvalSchema, changeSchema, reasonSchema } from '../../changes/wire.js';
 import {
   boolean,
   count,
@@ -13,8 +12,9 @@ import {
   strictObject,
   text,
   timestamp,
-} from '../../wire/schema.js';
-import { failureSchema } from '../rollouts/wire.js';
+} from '../../messages/schema.js';
+import { approvalSchema, changeSchema, reasonSchema } from '../environments/changes-wire.js';
+import { failureSchema } from '../flags/rollout-wire.js';
 
 export const policySchema = objectComponent('ApprovalPolicy', {
   environments: {

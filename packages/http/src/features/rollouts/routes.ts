@@ -1,12 +1,12 @@
 import type { ErrorCode, Rollout } from '@flags/core';
 import { listReadableRollouts, ROLLOUT_STATES } from '@flags/core/integration';
+import { ROLLOUT, ROLLOUTS } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { readableListRoute } from '../../api/readable-list.js';
 import { changing, type Route, route } from '../../api/route.js';
 import { unchecked } from '../../messages/request.js';
-import { ROLLOUT, ROLLOUTS } from '../../routes/paths.js';
-import { boolean } from '../../wire/schema.js';
-import { endedRolloutSchema, rolloutSchema, rolloutToWire as toWire } from './wire.js';
+import { boolean } from '../../messages/schema.js';
+import { endedRolloutSchema, rolloutSchema, rolloutToWire as toWire } from '../flags/rollout-wire.js';
 
 /** An archived flag has no rollout. Only a start and an early step need approval. */
 const NEVER: readonly ErrorCode[] = ['flag_archived', 'approval_required'];

@@ -2,7 +2,7 @@ import type { Flags } from '@flags/core';
 import { headerRulesOf, permissionOf } from '../../../src/actions.js';
 import { ID_HEADER, type Route } from '../../../src/api/route.js';
 import { mayNeedApproval, type PossibleCode } from '../../../src/openapi/responses.js';
-import { ROUTES } from '../../../src/routes/all-routes.js';
+import { ROUTES } from '../../../src/routes.js';
 import { USER_HEADER } from '../adapters.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
 import { actionOf } from '../endpoints.js';

@@ -1,4 +1,4 @@
-import { VERSION } from '../../../src/routes/session.js';
+import { VERSION } from '../../../src/features/environments/session.js';
 import { CLIENT_SECRET } from '../contract-host.js';
 import type { Row } from '../row.js';
 import { CHECKOUT, checkout, enabled, NOW, strategyId } from '../states.js';

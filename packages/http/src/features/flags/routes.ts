@@ -1,0 +1,202 @@
+import type { Flag, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from '../../api/paths.js';
+import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
+import { changing, type QueryValues, type Route, type RouteResult, route } from '../../api/route.js';
+import { JSON_PATCH } from '../../changes/json-patch.js';
+import { unchecked } from '../../messages/request.js';
+import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../../messages/schema.js';
+import { flagTag } from '../../messages/tags.js';
+import { patchFlag } from './patches.js';
+import { flagQueryOf } from './search.js';
+import {
+  flagDetailSchema,
+  flagDetailToWire,
+  flagListToWire,
+  flagMembers,
+  flagSchema,
+  flagSummary,
+  flagSummarySchema,
+} from './wire.js';
+
+const archivedFlagSchema = objectComponent('ArchivedFlag', {
+  ...flagSummary,
+  project: text,
+  archived: { type: 'boolean', const: true },
+  archivedAt: timestamp,
+  description: flagMembers.description,
+  impressionData: boolean,
+});
+
+const archivedFlagListSchema = objectComponent('ArchivedFlagList', { version, features: listOf(archivedFlagSchema) });
+
+/** The schema of a flag update: the changes, and a required name, which the operation ignores. */
+function flagUpdateInput({ flagChanges }: InputSchemas): JsonSchema {
+  return {
+    ...flagChanges,
+    properties: { name: { type: 'string' }, ...propertiesOf(flagChanges) },
+    required: ['name'],
+  };
+}
+
+/** Omits the additional members of archived flags and overviews. */
+function summaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagSummary) {
+  return { name, type, stale, createdAt, lastSeenAt, environments };
+}
+
+/** Lists the flags of a project from memory, because the storage does not find flags by label. */
+async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePrefix, tag }: QueryValues) {
+  // Refuses an unknown project.
+  await flags.listFlags(ref, { limit: 1 });
+  const displayNames = new Map(flags.settings.environments.map(({ name, displayName }) => [name, displayName]));
+  const toSummary = ({ environments, ...flag }: FlagOverview): FlagSummary => ({
+    ...flag,
+    environments: environments.map(({ name, enabled }) => ({
+      name,
+      displayName: displayNames.get(name) ?? name,
+      enabled,
+    })),
+  });
+  async function find(page: PageQuery): Promise<ListPage<FlagSummary>> {
+    const query = flagQueryOf({ archived, namePrefix, tag, project: ref.project });
+    const { items, next } = await flags.searchFlags({ ...query, ...page });
+    return { items: items.map(toSummary), ...(next !== undefined && { next }) };
+  }
+  return find;
+}
+
+/** The reply to a change that returns its flag. */
+async function changed(flag: Promise<Flag>): Promise<RouteResult> {
+  return { changed: await flag };
+}
+
+export const flagRoutes: readonly Route[] = [
+  route('GET', FLAGS, 'listFlags', {
+    summary: 'List the flags of a project, ordered by name',
+    query: [
+      parameter('archived', 'true: only archived flags. Default: only flags that are not archived.', boolean),
+      ...inputParameters('flagQuery', { namePrefix: 'Only flags whose names start with this text.' }),
+      TAG_PARAMETER,
+    ],
+    paged: 'optional',
+    sameForAll: 'flags',
+    long: WHOLE_LIST,
+    reply: objectComponent('FlagList', { version, features: listOf(flagSummarySchema) }),
+    async handle({ flags, ref, query }) {
+      const live = (page: PageQuery) => flags.listFlags(ref, page);
+      const archived = (page: PageQuery) => flags.listArchivedFlags(ref, page);
+      const all = query.archived === true ? archived : live;
+      const isFiltered = query.namePrefix !== undefined || query.tag !== undefined;
+      return listReply(query, {
+        page: isFiltered ? await filteredFlags(flags, ref, query) : all,
+        isWhole: true,
+        toWire: summaryToWire,
+        body: flagListToWire,
+      });
+    },
+  }),
+  route('POST', FLAGS, 'createFlag', {
+    summary: 'Create a flag that is off in every environment',
+    body: 'newFlag',
+    changes: 'flag',
+    status: 201,
+    reply: flagSchema,
+    errors: ['flag_exists'],
+    handle: ({ flags, ref, body, context }) => changed(flags.createFlag(ref, unchecked(body), context)),
+  }),
+  route('GET', FLAG, 'getFlag', {
+    summary: 'Get a flag, archived or not, with its configuration in every environment',
+    sameForAll: 'flags',
+    query: [
+      parameter(
+        'asOf',
+        'Time at which to read the flag, in ISO 8601. Default: now. `lastSeenAt` is null for an earlier time.',
+        {
+          type: 'string',
+          maxLength: 100,
+        },
+      ),
+    ],
+    reply: flagDetailSchema,
+    long: { kind: 'plan', isShort: ({ query: { asOf } }) => asOf === undefined },
+    async handle({ flags, ref, query: { asOf } }) {
+      if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.history.asOf(asOf).getFlag(ref)) };
+      const flag = await flags.getFlag(ref);
+      return { body: flagDetailToWire(flag), etag: flagTag(flag) };
+    },
+  }),
+  route('PUT', FLAG, 'updateFlag', {
+    summary: 'Update the description, type, staleness, impression data, labels or owner of a flag',
+    body: { schema: flagUpdateInput },
+    changes: 'flag',
+    reply: flagSchema,
+    handle: ({ flags, ref, body, context }) => changed(flags.updateFlag(ref, unchecked(body), context)),
+  }),
+  route('PATCH', FLAG, 'patchFlag', {
+    summary: 'Update a flag with a JSON Patch (RFC 6902)',
+    body: JSON_PATCH,
+    changes: 'flag',
+    reply: flagSchema,
+    errors: ['invalid_patch', 'patch_test_failed'],
+    handle: ({ flags, ref, body, context }) => changed(patchFlag(flags, { ref, patch: body, context })),
+  }),
+  route('POST', `${FLAG}/clone`, 'cloneFlag', {
+    summary: 'Copy a flag under a new name; the copy is off in every environment',
+    body: 'clone',
+    changes: 'flag',
+    status: 201,
+    reply: flagSchema,
+    errors: ['flag_exists'],
+    handle: ({ flags, ref, body, context }) => changed(flags.cloneFlag(ref, unchecked(body), context)),
+  }),
+  route('DELETE', FLAG, 'archiveFlag', {
+    summary: 'Archive a flag',
+    changes: 'flag',
+    status: 202,
+    errors: ['flag_has_children'],
+    never: ['flag_archived'],
+    handle: ({ flags, ref, context }) => changing(flags, 'archiveFlag', { ref, context }),
+  }),
+];
+
+export const archiveRoutes: readonly Route[] = [
+  route('GET', `${ARCHIVE}/features`, 'listArchivedFlags', {
+    summary: 'List the archived flags of all projects, ordered by name',
+    paged: 'optional',
+    long: WHOLE_LIST,
+    reply: archivedFlagListSchema,
+    handle: ({ flags, query }) =>
+      listReply(query, {
+        isWhole: true,
+        page: (page) => flags.listArchivedFlags({}, page),
+        body: flagListToWire,
+      }),
+  }),
+  route('GET', `${ARCHIVE}/features/:projectId`, 'listProjectArchivedFlags', {
+    summary: 'List the archived flags of a project, ordered by name',
+    paged: 'optional',
+    long: WHOLE_LIST,
+    reply: archivedFlagListSchema,
+    handle: ({ flags, ref, query }) =>
+      listReply(query, {
+        isWhole: true,
+        page: (page) => flags.listArchivedFlags(ref, page),
+        body: flagListToWire,
+      }),
+  }),
+  route('POST', `${ARCHIVE}/revive/:featureName`, 'reviveFlag', {
+    summary: 'Revive an archived flag; it is off everywhere, and loses dependencies on archived or deleted flags',
+    changes: 'flag',
+    reply: flagSchema,
+    never: ['flag_archived'],
+    permissionIn: projectOfFlag,
+    handle: ({ flags, ref, context }) => changed(flags.reviveFlag(ref, context)),
+  }),
+  route('DELETE', `${ARCHIVE}/:featureName`, 'deleteFlag', {
+    summary: 'Delete an archived flag permanently; its name can be used again',
+    errors: ['flag_not_archived'],
+    ifMatch: 'flag',
+    permissionIn: projectOfFlag,
+    handle: ({ flags, ref, context }) => flags.deleteFlag(ref, context),
+  }),
+];
