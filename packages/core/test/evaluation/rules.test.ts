@@ -1,4 +1,5 @@
 import { processorTime } from '../../../../test/processor-time.js';
+import { cloneJson } from '../../src/base/json.js';
 import { toList, toNumber, toOptionalText, toText, toTexts } from '../../src/evaluation/convert.js';
 import type {
   ConstraintDefinition,
@@ -513,10 +514,11 @@ describe('the time of one evaluation', () => {
         { flag: 'other', enabled: true },
       ];
       const parents = [flag({ name: 'parent', strategies }), flag({ name: 'other' })];
-      const { snapshot, problems } = watched([...parents, flag({ strategies, dependencies })]);
+      // As stored: texts that are read from JSON.
+      const { snapshot, problems } = watched(cloneJson([...parents, flag({ strategies, dependencies })]));
       const times = ['a', 'İ'].map((letter) => {
-        const context = { sessionId: letter.repeat(4096) };
-        const measured = Array.from({ length: 3 }, () => {
+        const context = cloneJson({ sessionId: letter.repeat(4096) });
+        const measured = Array.from({ length: 9 }, () => {
           const started = processorTime();
           snapshot.isEnabled('checkout', context);
           return processorTime() - started;
@@ -524,8 +526,8 @@ describe('the time of one evaluation', () => {
         return Math.min(...measured);
       });
       expect(problems).toEqual([]);
-      // About 70 ms. A busy machine takes twice as long.
-      expect(Math.max(...times)).toBeLessThan(200);
+      // About 100 ms. A busy machine takes twice as long.
+      expect(Math.max(...times)).toBeLessThan(300);
     }
   });
 
