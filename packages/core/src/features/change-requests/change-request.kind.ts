@@ -8,11 +8,28 @@ export function toSummary({ v: _v, changes: _changes, hash: _hash, contents: _co
   return summary satisfies RequestSummary;
 }
 
-/** These members never change, so a difference does not show them. */
-const UNCHANGED = ['projects', 'flags', 'flagCount', 'environments', 'author', 'ops'];
+type NameOf<Data> = Data extends unknown ? keyof Data : never;
+
+/** The members of events that a difference shows. The others never change. */
+const IS_SHOWN: Readonly<Record<NameOf<RequestEvent['data']>, boolean>> = {
+  id: true,
+  state: true,
+  author: false,
+  ops: false,
+  flags: false,
+  flagCount: false,
+  environments: false,
+  at: true,
+  projects: false,
+  decision: true,
+  endedAt: true,
+  lateBy: true,
+  changeSet: true,
+  failure: true,
+};
 
 function requestParts(event: RequestEvent): readonly ChangedPart[] {
-  return memberParts(event, (name) => !UNCHANGED.includes(name));
+  return memberParts(event, (name) => IS_SHOWN[name as keyof typeof IS_SHOWN] !== false);
 }
 
 const requestEvents: EventDescriptions<RequestEvent, never> = {
