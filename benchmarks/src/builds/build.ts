@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Core from '@flags/core';
-import type { Flags, FlagsOptions } from '@flags/core';
+import type { CreatedToken, Flags, FlagsOptions, NewToken } from '@flags/core';
 import type * as Sqlite from '@flags/core/sqlite';
 import type { MetricsReport } from '@flags/core/types';
 import type * as Express from '@flags/express';
@@ -36,6 +36,12 @@ export function reportOf(counts: MetricsReport['counts']): MetricsReport {
   const now = new Date().toISOString();
   const report = { application: 'shop', start: now, stop: now, counts };
   return { ...report, ...{ appName: 'shop', bucket: { start: now, stop: now, toggles: counts } } };
+}
+
+/** Creates a token. Earlier builds have the method on the flags themselves. */
+export function createToken(flags: Flags, input: NewToken): Promise<CreatedToken> {
+  const { createToken } = flags as unknown as { readonly createToken?: Flags['tokens']['create'] };
+  return createToken ? createToken.call(flags as never, input) : flags.tokens.create(input);
 }
 
 export async function routerOf(repository: string, flags: Flags): Promise<Express.FlagsRouter> {

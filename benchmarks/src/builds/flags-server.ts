@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
 import express from 'express';
 import { placeAt, populate } from '../population.js';
-import { openerOf, reportOf, routerOf } from './build.js';
+import { createToken, openerOf, reportOf, routerOf } from './build.js';
 import { announce, configuration } from './served.js';
 
 /** The content of a server under load. */
@@ -31,8 +31,8 @@ const open = await openerOf(repository, { file });
 const flags = await open();
 await populate(flags, { flags: content.flags, projects: 1 });
 await reportAll(flags, content);
-const admin = await flags.tokens.create({ name: 'load', kind: 'admin' });
-const client = await flags.tokens.create({ name: 'load', kind: 'client', environment: 'development' });
+const admin = await createToken(flags, { name: 'load', kind: 'admin' });
+const client = await createToken(flags, { name: 'load', kind: 'client', environment: 'development' });
 keepChanging(flags, content);
 
 const app = express();
