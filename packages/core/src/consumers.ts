@@ -4,11 +4,12 @@
 
 import type { ConsumerHandler } from './features/consumers/consumer.types.js';
 import { createSlackHandler, type SlackOptions } from './features/consumers/slack.js';
+import { createWebhookHandler, type WebhookOptions } from './features/consumers/webhook.js';
 import { REGISTRY } from './features.js';
 
 export { auditLog } from './features/consumers/audit-log.js';
 export type { SlackOptions } from './features/consumers/slack.js';
-export { type WebhookOptions, webhook } from './features/consumers/webhook.js';
+export type { WebhookOptions } from './features/consumers/webhook.js';
 
 /**
  * Returns a handler for `consume` that posts one message per change set to an incoming webhook of Slack, or of a program that
@@ -26,4 +27,23 @@ export { type WebhookOptions, webhook } from './features/consumers/webhook.js';
  */
 export function slack(url: string, options: SlackOptions = {}): ConsumerHandler {
   return createSlackHandler(REGISTRY, url, options);
+}
+
+/**
+ * Returns a handler for `consume` that sends each event to a receiver, signed by the scheme of Standard Webhooks. The request
+ * has the body `{ type, timestamp, data }`; `data` is the event as `GET /api/admin/events` shows it. An event of a change
+ * request also has `text`, a sentence for people: "Ada asks for approval: checkout on in production"; and `link`, if that
+ * option returns an address. States over 64 KiB are
+ * left out: `data.omitted` then names the members. A repetition has the same `webhook-id`, so the receiver can drop it.
+ *
+ * The handler throws unless the receiver answers 2xx in time, so that the event is repeated. It follows no redirects. After
+ * a 410 it sends nothing more to that receiver until the consumer is reset or the process starts again, and says so.
+ *
+ * @throws FlagsError `invalid_input`
+ * @example
+ * const { WEBHOOK_SECRET = '' } = process.env;
+ * await flags.consume('deploys', webhook({ url: 'https://example.org/hooks', secret: WEBHOOK_SECRET }));
+ */
+export function webhook(options: WebhookOptions): ConsumerHandler {
+  return createWebhookHandler(REGISTRY, options);
 }

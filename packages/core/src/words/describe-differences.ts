@@ -152,8 +152,22 @@ function without(values: readonly string[], others: readonly string[]): readonly
   return values.filter((value) => !found.has(value));
 }
 
-/** Members that only contain other members. */
-const CONTAINERS = new Set(['environments', 'strategies', 'rollouts', 'parameters', 'constraints']);
+/** The members of flags, environments and strategies that contain others: whether they only do that, and need no word. */
+const IS_CONTAINER: Readonly<
+  Record<ContainerIn<FlagDefinition & StrategyDefinition> | 'environments' | 'rollouts', boolean>
+> = {
+  environments: true,
+  strategies: true,
+  rollouts: true,
+  parameters: true,
+  constraints: true,
+  variants: false,
+  dependencies: false,
+  segments: false,
+};
+const CONTAINERS: ReadonlySet<string> = new Set(
+  Object.entries(IS_CONTAINER).flatMap(([name, isContainer]) => (isContainer ? [name] : [])),
+);
 
 /** Describes a JSON Pointer: "production · strategy 2, User IDs · userIds". */
 export function describePath(pointer: string, { strategies }: Names = {}): string {
@@ -178,6 +192,11 @@ function isPercentage(parts: readonly string[]): boolean {
   const [list, , container, name = ''] = parts.slice(-4);
   return list === 'strategies' && container === 'parameters' && PERCENTAGES.has(name);
 }
+
+/** The members of a document that contain others. */
+type ContainerIn<Document> = {
+  [Name in keyof Document]-?: NonNullable<Document[Name]> extends object ? Name : never;
+}[keyof Document];
 
 /** The members of a document that are lists of items. */
 type ListIn<Document> = {

@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks';
 import { until } from '../../../../test/until.js';
 import { auditLog, slack, webhook } from '../../src/consumers.js';
 import { eventToWire } from '../../src/features/consumers/event-wire.js';
-import { type Change, type Flags, type FlagsEvent, memoryStorage, openFlags } from '../../src/index.js';
+import { type Change, EVENT_TYPES, type Flags, type FlagsEvent, memoryStorage, openFlags } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { happen, recording } from './recording.js';
 
@@ -321,6 +321,11 @@ describe('handlers', () => {
       expect(attempt).toThrow(expect.objectContaining({ code: 'invalid_input' }));
       expect(attempt).toThrow(expect.objectContaining({ details: [expect.objectContaining({ path })] }));
       expect(attempt).not.toThrow(SECRET.slice(6));
+    });
+
+    it('names all types of events for an unknown one', () => {
+      const attempt = () => webhook({ url: URL, secret: SECRET, events: ['flag-burnt'] as never });
+      expect(attempt).toThrow(`must be a list of event types: ${EVENT_TYPES.join(', ')}`);
     });
   });
 

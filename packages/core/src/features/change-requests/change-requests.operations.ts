@@ -167,25 +167,18 @@ async function planRequest(
   return { state, found };
 }
 
-/** Prepares the changes of a request. Their new ids follow from its id, so that they are fixed when it is made. */
+/**
+ * Prepares the changes of a request. Their new ids follow from its id, so that they are fixed when it is made.
+ *
+ * @param areAccepted whether the process that made the request has checked that its rollouts will go on
+ */
 export function prepareRequested<E extends SharedRequestEngine>(
   engine: E,
   { id, changes }: Pick<RequestState, 'id' | 'changes'>,
+  areAccepted = false,
 ): Promise<readonly PreparedChange[]> {
-  const operations = engine.operations.inRequests;
-  return prepareAll(withDerivedIds(engine, id, 'change request'), changes as readonly GivenChange[], { operations });
-}
-
-/**
- * Like {@link prepareRequested}, but also in a process without `due`: the process that made the request has checked
- * that its rollouts will run.
- */
-export function prepareAccepted(
-  engine: SharedRequestEngine,
-  request: Pick<RequestState, 'id' | 'changes'>,
-): Promise<readonly PreparedChange[]> {
-  const due = Object.create(engine.due, { mode: { value: 'elsewhere' } });
-  return prepareRequested(Object.create(engine, { due: { value: due } }) as SharedRequestEngine, request);
+  const options = { operations: engine.operations.inRequests, areAccepted };
+  return prepareAll(withDerivedIds(engine, id, 'change request'), changes as readonly GivenChange[], options);
 }
 
 /** Returns the check of the engine's actor, which is also told the projects whose clients would see the changes. */
@@ -278,7 +271,7 @@ export function whenRefused(error: unknown): null {
  * reader need not be permitted to apply it.
  */
 export async function describeRequest(engine: SharedRequestEngine, request: RequestState): Promise<GatedEffect> {
-  const prepared = await prepareAccepted(engine, request);
+  const prepared = await prepareRequested(engine, request, true);
   return engine.gate.describe(await engine.writer.plan(prepared, { actor: KIND }));
 }
 

@@ -20,7 +20,7 @@ import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.
 import type { ListedChangeRequest } from './change-request.types.js';
 import {
   listRequestSummaries,
-  prepareAccepted,
+  prepareRequested,
   projectsSeenIn,
   toListed,
   whenRefused,
@@ -208,7 +208,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
 
   /** Returns the names of the documents that the changes of a request touch. */
   private async keysOf(request: RequestState): Promise<readonly string[]> {
-    const prepared = (await prepareAccepted(this.engine, request).catch(whenRefused)) ?? [];
+    const prepared = (await prepareRequested(this.engine, request, true).catch(whenRefused)) ?? [];
     const decided = await this.engine.writer.plan(prepared, actorOf(applierOf(request))).catch(whenRefused);
     const events = decided?.unit.events ?? [];
     return [...new Set([...prepared, ...events].map(({ subject }) => nameOf(subject)))];
@@ -239,7 +239,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     const { engine } = this;
     const { id, reason } = request;
     const by = applierOf(request);
-    const prepared = await prepareAccepted(engine, request);
+    const prepared = await prepareRequested(engine, request, true);
     const { authorize } = this.options;
     const asked = authorize && (await this.ask(request, authorize, await engine.writer.plan(prepared, actorOf(by))));
     await engine.writer.run(prepared, {

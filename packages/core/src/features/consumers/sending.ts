@@ -1,6 +1,6 @@
 import { assertText, invalidInput } from '../../base/validator.js';
 import type { FlagsEvent } from '../../kernel/log/event.types.js';
-import { type EventType, WIRE_NAMES } from '../../words/event-names.js';
+import type { Registry } from '../../kernel/registry.js';
 import type { ConsumerHandler } from './consumer.types.js';
 
 /** Milliseconds. */
@@ -85,9 +85,12 @@ export function parseReceiver(url: unknown): URL {
 }
 
 /** Returns a filter of events by their types. Throws `invalid_input` for an unknown type. */
-export function filterByType(types: readonly EventType[] | undefined): (event: FlagsEvent) => boolean {
+export function filterByType(
+  { eventTypes }: Pick<Registry, 'eventTypes'>,
+  types: readonly string[] | undefined,
+): (event: FlagsEvent) => boolean {
   if (types === undefined) return () => true;
-  const known = Object.keys(WIRE_NAMES);
-  if (Array.isArray(types) && types.every((type) => known.includes(type))) return ({ type }) => types.includes(type);
-  throw invalidInput([{ message: `must be a list of event types: ${known.join(', ')}`, path: '/events' }]);
+  if (Array.isArray(types) && types.every((type) => eventTypes.includes(type)))
+    return ({ type }) => types.includes(type);
+  throw invalidInput([{ message: `must be a list of event types: ${eventTypes.join(', ')}`, path: '/events' }]);
 }

@@ -40,7 +40,7 @@ export function createSlackHandler(
   { events, link = () => undefined }: SlackOptions = {},
 ): ConsumerHandler {
   const receiver = parseReceiver(url);
-  const isWanted = filterByType(events);
+  const isWanted = filterByType(registry, events);
   const headers = { 'content-type': 'application/json' };
   return sendInOrder({
     itemsOf: (batch) => [...groupBy(batch.filter(isWanted), ({ changeSet }) => changeSet).values()],

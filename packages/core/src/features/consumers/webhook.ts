@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { invalidInput } from '../../base/validator.js';
 import type { FlagsEvent } from '../../kernel/log/event.types.js';
+import type { Registry } from '../../kernel/registry.js';
 import { describeRequestEvent } from '../../words/describe-request.js';
 import type { EventType } from '../../words/event-names.js';
 import type { ConsumerHandler } from './consumer.types.js';
@@ -27,25 +28,14 @@ export interface WebhookOptions {
 /** Bytes of JSON of a state. A larger one is left out. */
 const MOST_STATE = 65_536;
 
-/**
- * Returns a handler for `consume` that sends each event to a receiver, signed by the scheme of Standard Webhooks. The request
- * has the body `{ type, timestamp, data }`; `data` is the event as `GET /api/admin/events` shows it. An event of a change
- * request also has `text`, a sentence for people: "Ada asks for approval: checkout on in production"; and `link`, if that
- * option returns an address. States over 64 KiB are
- * left out: `data.omitted` then names the members. A repetition has the same `webhook-id`, so the receiver can drop it.
- *
- * The handler throws unless the receiver answers 2xx in time, so that the event is repeated. It follows no redirects. After
- * a 410 it sends nothing more to that receiver until the consumer is reset or the process starts again, and says so.
- *
- * @throws FlagsError `invalid_input`
- * @example
- * const { WEBHOOK_SECRET = '' } = process.env;
- * await flags.consume('deploys', webhook({ url: 'https://example.org/hooks', secret: WEBHOOK_SECRET }));
- */
-export function webhook({ url, secret, events, link, timeout = TIMEOUT }: WebhookOptions): ConsumerHandler {
+/** Returns the handler of `webhook`. */
+export function createWebhookHandler(
+  registry: Registry,
+  { url, secret, events, link, timeout = TIMEOUT }: WebhookOptions,
+): ConsumerHandler {
   const receiver = parseReceiver(url);
   const keys = [secret].flat().map(parseSecret);
-  const isWanted = filterByType(events);
+  const isWanted = filterByType(registry, events);
   if (keys.length === 0) throw invalidSecret();
   if (!(timeout >= 1 && timeout < 2 ** 31)) {
     throw invalidInput([{ message: 'must be a number of milliseconds, at least 1', path: '/timeout' }]);

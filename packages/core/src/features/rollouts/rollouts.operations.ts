@@ -5,7 +5,6 @@ import { copyJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
 import { assertText, invalidInput } from '../../base/validator.js';
-import { assertDueRuns, type DueMode } from '../../kernel/due/runner.js';
 import { authorOf, type Engine, type PreparedChange, type SetAuthor, type UnitOfWork } from '../../kernel/engine.js';
 import {
   type Call,
@@ -26,7 +25,6 @@ import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, S
 
 /** What operations on rollouts need beside the rest of the engine. */
 export interface RolloutEngine extends Engine {
-  readonly due: { readonly mode: DueMode };
   readonly rolling: RollingFlags;
 }
 
@@ -48,7 +46,6 @@ function changeRollout(engine: Engine, ref: StrategyRef, decide: Decide): Prepar
 }
 
 function startRollout(engine: RolloutEngine, ref: StrategyRef, input: NewRollout): PreparedChange<Rollout> {
-  assertDueRuns(engine);
   const { steps, guarded = false } = input;
   const started = { steps: steps.map(toStep), guarded };
   return changeRollout(engine, ref, (flag, unit, by) => {
@@ -127,7 +124,13 @@ export async function listRollouts(
 }
 
 export const rolloutOperations = defineOperations({
-  startRollout: operation({ method: 'rollouts.start', ref: STRATEGY, input: 'newRollout', prepare: startRollout }),
+  startRollout: operation({
+    method: 'rollouts.start',
+    ref: STRATEGY,
+    input: 'newRollout',
+    needsDue: true,
+    prepare: startRollout,
+  }),
   pauseRollout: operation({ method: 'rollouts.pause', ref: STRATEGY, prepare: pauseRollout }),
   resumeRollout: operation({ method: 'rollouts.resume', ref: STRATEGY, prepare: resumeRollout }),
   advanceRollout: operation({

@@ -6,12 +6,12 @@ import { invalidInput, locateRefusals } from '../../base/validator.js';
 import type { Engine, PreparedChange } from '../engine.js';
 import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js';
 import { REFERENCE_MEMBERS, type ReferenceMember } from '../operation.js';
-import type { AnyValidators, ChangeEngine, UnattributedContext } from './change-engine.js';
+import type { ChangeEngine, SharedEngine, UnattributedContext } from './change-engine.js';
 import type { ApplyOptions, ChangeSet, DocumentName, PlannedDocument } from './change-set.types.js';
 import { toPlannedDocuments } from './planned.js';
 import type { ExpectedRevision } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
-import { prepareChange, type UntypedChange } from './row.js';
+import { prepareCall, prepareChange, type UntypedChange } from './row.js';
 import { toContext } from './run-operation.js';
 
 export async function apply(
@@ -47,21 +47,24 @@ interface PrepareOptions {
   /** Default: those of change sets. */
   readonly operations?: readonly string[];
   readonly hash?: ChangesHash | undefined;
+  /** Whether another call has brought the changes, which were accepted then. */
+  readonly areAccepted?: boolean;
 }
 
 /** Validates every change, and creates its ids and times. */
 export async function prepareAll(
-  engine: Engine & { readonly validate: AnyValidators },
+  engine: Engine & Pick<SharedEngine, 'validate' | 'due'>,
   changes: readonly GivenChange[],
-  { operations = engine.operations.inSets, hash }: PrepareOptions = {},
+  { operations = engine.operations.inSets, hash, areAccepted = false }: PrepareOptions = {},
 ): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
+  const prepareOne = areAccepted ? prepareChange : prepareCall;
   for await (const [index, change] of paced(readChanges(engine, changes, operations).entries())) {
     const { op, ifRevision } = change;
     const path = `/changes/${index}`;
     const prepare = () => {
       hash?.add(change);
-      return prepareChange(engine, engine.operations.find(op) as UntypedChange, change);
+      return prepareOne(engine, engine.operations.find(op) as UntypedChange, change);
     };
     prepared.push({ op, ...(await locateRefusals(path, prepare, '/input')), ifRevision, path });
   }

@@ -1,5 +1,6 @@
 import type { Awaitable, ChangeContext } from '../../base/common.types.js';
 import type { PreparedChange } from '../change.js';
+import { assertDueRuns, type DueMode } from '../due/runner.js';
 import type { CallOperation, ChangeOperation } from '../operation.js';
 import type { AnyValidators } from './change-engine.js';
 
@@ -75,4 +76,20 @@ export function prepareChange(
   { ref, input }: UntypedArguments,
 ): Awaitable<PreparedChange> {
   return row.prepare(engine, ref, row.input === undefined ? undefined : readInput(engine, row, input));
+}
+
+/**
+ * Prepares a change as {@link prepareChange} does, for a caller. What was accepted before is prepared without the question
+ * whether it will go on.
+ *
+ * @throws FlagsError `invalid_input`, `due_disabled`
+ */
+export function prepareCall(
+  engine: Validating & { readonly due: { readonly mode: DueMode } },
+  row: UntypedChange,
+  given: UntypedArguments,
+): Awaitable<PreparedChange> {
+  const prepared = prepareChange(engine, row, given);
+  if (row.needsDue) assertDueRuns(engine);
+  return prepared;
 }

@@ -12,7 +12,7 @@ import { ChangesHash, type HashedChange, readChangeSetId, withDerivedIds } from 
 import {
   type AnyRow,
   type ArgumentsOf,
-  prepareChange,
+  prepareCall,
   type ResultOf,
   readInput,
   type UntypedArguments,
@@ -82,7 +82,7 @@ export function commitChange(flags: WithEngine, row: UntypedChange, given: Given
     if (row.input && !row.isInputOptional && row.ref.length > 0 && input === undefined) {
       throw invalidInput([{ message: `${method} needs an input as its second argument`, path: '' }]);
     }
-    const prepare = (own: ChangeEngine) => prepareChange(own, row, { ref, input });
+    const prepare = (own: ChangeEngine) => prepareCall(own, row, { ref, input });
     return commitPrepared(engine, { call: { op, ref, input }, context: context as ChangeContext | undefined, prepare });
   });
 }
