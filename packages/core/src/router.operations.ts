@@ -26,7 +26,7 @@ import {
 import type { Flags } from './flags.js';
 import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import { prepareChange, type UntypedChange } from './kernel/changes/row.js';
-import { commitChange, commitPrepared, resultOf, run, withEngine } from './kernel/changes/run-operation.js';
+import { commitChange, commitPrepared, ENGINE, resultOf, run, withEngine } from './kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from './kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from './kernel/operation.js';
 import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './operations.js';
@@ -55,10 +55,6 @@ const routerOperations = defineOperations({
   loadDefinitions: call({
     ref: NO_REFERENCE,
     run: (engine: FlagsEngine, { input }: Call<undefined, Definitions>) => importDefinitions(engine, input, {}, false),
-  }),
-  readBesideFlag: call({
-    ref: NO_REFERENCE,
-    run: (engine: FlagsEngine, { input }: Call<undefined, string>) => readBeside(engine, input),
   }),
   projectOfSegment: call({
     ref: NO_REFERENCE,
@@ -152,9 +148,12 @@ export function loadDefinitions(flags: Flags, definitions: Definitions): Promise
 /** What a flag shows beside its document. */
 export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
 
-/** Reads what a flag shows beside its document. */
+/**
+ * Reads what a flag shows beside its document, for the reply to a change that is in memory. Part of that change: it is no
+ * operation, and reads no document.
+ */
 export function readBesideFlag(flags: Flags, flag: string): Promise<BesideFlag> {
-  return run(flags, routerOperations.readBesideFlag, { input: flag });
+  return readBeside(flags[ENGINE], flag);
 }
 
 /**
