@@ -158,7 +158,7 @@ describe('importers', () => {
       writeFileSync(file, JSON.stringify(document));
       const { code, err } = await onServer('import', file, '--from', 'flagd', '--yes');
       expect([code, err]).toEqual([1, expect.stringMatching(/^This is not a file of flagd: /)]);
-      expect((await server().flags.searchFlags({})).items).toEqual([]);
+      expect((await server().flags.listFlags()).items).toEqual([]);
     });
 
     it('are not pruned, and exit with 1, if they are left out', async () => {
@@ -171,13 +171,13 @@ describe('importers', () => {
         1,
         expect.stringContaining('--prune would archive what is left out'),
       ]);
-      expect((await server().flags.searchFlags({})).items.map(({ name }) => name)).toEqual(['old']);
+      expect((await server().flags.listFlags()).items.map(({ name }) => name)).toEqual(['old']);
       writeFileSync(file, JSON.stringify({ flags: { left, incomplete: { state: 'ENABLED' } } }));
       const none = await onServer('import', file, '--from', 'flagd', '--yes');
       expect([none.code, none.err]).toEqual([1, expect.stringMatching(/No flag is imported\. Left out: 2 flags\.\n$/)]);
       writeFileSync(file, JSON.stringify({ flags: { kept: { state: 'ENABLED', ...TOGGLE } } }));
       expect(await onServer('import', file, '--from', 'flagd', '--yes', '--prune')).toMatchObject({ code: 0 });
-      expect((await server().flags.searchFlags({})).items.map(({ name }) => name)).toEqual(['kept']);
+      expect((await server().flags.listFlags()).items.map(({ name }) => name)).toEqual(['kept']);
     });
   });
 
@@ -272,7 +272,7 @@ describe('importers', () => {
       });
       expect([code, err]).toEqual([0, expect.stringMatching(/\nLeft out: 3 flags\.\n$/)]);
       expect(server().flags.isEnabled('live')).toBe(true);
-      expect((await server().flags.searchFlags({})).items.map(({ name }) => name)).toEqual(['live', 'off']);
+      expect((await server().flags.listFlags()).items.map(({ name }) => name)).toEqual(['live', 'off']);
     });
 
     it.each([
@@ -315,7 +315,7 @@ describe('Unleash', () => {
         /^This is a state export of version 1, .* have no environments\. Import it into Unleash 4, .*\n$/,
       ),
     });
-    expect((await server().flags.searchFlags({})).items).toEqual([]);
+    expect((await server().flags.listFlags()).items).toEqual([]);
     expect((await onServer('apply', file)).err).toContain(' is an export of Unleash. Import it by: flags import ');
   });
 
@@ -404,7 +404,7 @@ describe('Unleash', () => {
     ])('are refused without a named environment, as other files are: %s', async (_, document, sentence) => {
       const { code, err } = await onServer('import', written(document), '--from', 'unleash', '--yes');
       expect([code, err]).toEqual([1, expect.stringMatching(sentence)]);
-      expect((await server().flags.searchFlags({})).items).toEqual([]);
+      expect((await server().flags.listFlags()).items).toEqual([]);
     });
   });
 

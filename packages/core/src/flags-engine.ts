@@ -2,6 +2,7 @@ import type { SharedRequestEngine } from './features/change-requests/engine.js';
 import type { OwnConsumers } from './features/consumers/consumer-runner.js';
 import type { ConsumerEngine } from './features/consumers/consumers.operations.js';
 import type { EvaluationEngine } from './features/environments/replica-evaluation.js';
+import type { FlagEngine } from './features/flags/change-flag.js';
 import type { RolloutEngine } from './features/rollouts/rollouts.operations.js';
 import type { TokenVerifier } from './features/tokens/token.js';
 import type { ReportEngine } from './features/usage/report.operations.js';
@@ -19,6 +20,7 @@ export interface SharedFlagsEngine
     ConsumerEngine,
     TokenVerifier,
     RolloutEngine,
+    Pick<FlagEngine, 'children'>,
     SharedRequestEngine {
   readonly lifetime: SharedEngine['lifetime'];
   readonly validate: Validators;

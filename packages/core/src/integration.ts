@@ -19,6 +19,7 @@ export { readPages } from './base/pages.js';
 // Flags
 
 export type { EffectState, FlagVisibility } from './features/flags/effect.decide.js';
+export type { FlagEntry } from './features/flags/flag-lists.operations.js';
 export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from './features/flags/flag-members.js';
 export type { StrategyMembers } from './features/flags/strategy.types.js';
 
@@ -227,14 +228,15 @@ export {
   dataVersion,
   exportReadableDefinitions,
   issueTicket,
+  listFlagEntries,
   listReadableChangeRequests,
+  listReadableFlags,
   listReadableRollouts,
   loadDefinitions,
   projectOfSegment,
   type Revised,
   readBesideFlag,
   type StoredFlag,
-  searchReadableFlags,
   verifyTicket,
 } from './router.operations.js';
 

@@ -8,6 +8,7 @@ import { OwnConsumers } from './features/consumers/consumer-runner.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './features/environments/environments.js';
 import type { FlagDocuments } from './features/environments/flag-documents.js';
 import { RecentContexts, ReplicaEvaluation } from './features/environments/replica-evaluation.js';
+import { LiveChildren } from './features/flags/live-children.js';
 import { createProject } from './features/projects/project.decide.js';
 import { DEFAULT_PROJECT } from './features/projects/project.js';
 import { projectDocuments } from './features/projects/project.kind.js';
@@ -167,6 +168,8 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       onError,
     });
     replica.onDocuments.add((keys) => due.wakeBy(rolling.follow(keys)));
+    const children = new LiveChildren(replica.documents.flags);
+    replica.onDocuments.add((keys) => children.follow(keys));
     const shared: SharedFlagsEngine = {
       settings,
       validate: createValidators(settings),
@@ -198,6 +201,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       due,
       dueRequests,
       rolling,
+      children,
       consumers: new OwnConsumers(),
       lifetime,
       async release() {

@@ -8,7 +8,12 @@ import { importDefinitions } from './features/definitions/import.operations.js';
 import { findFlag, flagDocuments } from './features/flags/flag.kind.js';
 import { readBeside, toDetail } from './features/flags/flag.operations.js';
 import type { FlagDetail } from './features/flags/flag.types.js';
-import { type CanReadProject, searchFlags } from './features/flags/flag-lists.operations.js';
+import {
+  type CanReadProject,
+  type FlagEntry,
+  listEntries,
+  listReadable,
+} from './features/flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './features/flags/flag-search.types.js';
 import { referredSegments } from './features/flags/references.js';
 import type { Rollout, RolloutQuery } from './features/rollouts/rollout.types.js';
@@ -21,7 +26,7 @@ import {
 import type { Flags } from './flags.js';
 import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import { prepareChange, type UntypedChange } from './kernel/changes/row.js';
-import { commitChange, commitPrepared, resultOf, run, withEngine } from './kernel/changes/run-operation.js';
+import { commitChange, commitPrepared, ENGINE, resultOf, run, withEngine } from './kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from './kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from './kernel/operation.js';
 import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './operations.js';
@@ -51,10 +56,6 @@ const routerOperations = defineOperations({
     ref: NO_REFERENCE,
     run: (engine: FlagsEngine, { input }: Call<undefined, Definitions>) => importDefinitions(engine, input, {}, false),
   }),
-  readBesideFlag: call({
-    ref: NO_REFERENCE,
-    run: (engine: FlagsEngine, { input }: Call<undefined, string>) => readBeside(engine, input),
-  }),
   projectOfSegment: call({
     ref: NO_REFERENCE,
     async run({ memory }: FlagsEngine, { input }: Call<undefined, number>) {
@@ -63,10 +64,17 @@ const routerOperations = defineOperations({
       return memory.statesOf(referredSegments).get(`${input}`)?.project ?? null;
     },
   }),
-  searchReadableFlags: call({
+  listReadableFlags: call({
     ref: NO_REFERENCE,
-    run: (engine: FlagsEngine, { input }: Call<undefined, ReadableQuery<FlagQuery, CanReadProject>>) =>
-      searchFlags(engine, input.query, input.canRead),
+    run: (
+      engine: FlagsEngine,
+      { input, context }: Call<undefined, ReadableQuery<FlagQuery, CanReadProject>, PageQuery | undefined>,
+    ) => listReadable(engine, input.query, { page: context, canRead: input.canRead }),
+  }),
+  listFlagEntries: call({
+    ref: NO_REFERENCE,
+    run: (engine: FlagsEngine, { input, context }: Call<undefined, FlagQuery, PageQuery | undefined>) =>
+      listEntries(engine, input, context),
   }),
   exportReadableDefinitions: call({
     ref: NO_REFERENCE,
@@ -140,9 +148,12 @@ export function loadDefinitions(flags: Flags, definitions: Definitions): Promise
 /** What a flag shows beside its document. */
 export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
 
-/** Reads what a flag shows beside its document. */
+/**
+ * Reads what a flag shows beside its document, for the reply to a change that is in memory. Part of that change: it is no
+ * operation, and reads no document.
+ */
 export function readBesideFlag(flags: Flags, flag: string): Promise<BesideFlag> {
-  return run(flags, routerOperations.readBesideFlag, { input: flag });
+  return readBeside(flags[ENGINE], flag);
 }
 
 /**
@@ -153,9 +164,21 @@ export function projectOfSegment(flags: Flags, segment: number): Promise<string 
   return run(flags, routerOperations.projectOfSegment, { input: segment });
 }
 
-/** Like `searchFlags`, for the projects that the caller may read. Calls `canRead` once per project. */
-export function searchReadableFlags(flags: Flags, query: FlagQuery, canRead: CanReadProject): Promise<FlagPage> {
-  return run(flags, routerOperations.searchReadableFlags, { input: { query, canRead } });
+/**
+ * Like `listFlags`, for the projects that the caller may read. Calls `canRead` once per project. An unknown project has no
+ * flags.
+ */
+export function listReadableFlags(
+  flags: Flags,
+  query: FlagQuery,
+  { page, canRead }: { readonly page?: PageQuery; readonly canRead: CanReadProject },
+): Promise<FlagPage> {
+  return run(flags, routerOperations.listReadableFlags, { input: { query, canRead }, context: page });
+}
+
+/** Like `listFlags`, in name order, with what the HTTP API shows of the flags of a project and of archived flags. */
+export function listFlagEntries(flags: Flags, query: FlagQuery, page?: PageQuery): Promise<ListPage<FlagEntry>> {
+  return run(flags, routerOperations.listFlagEntries, { input: query, context: page });
 }
 
 /**

@@ -46,7 +46,7 @@ export type {
 } from './features/definitions/definition.types.js';
 export type { FlagDefinitions } from './features/definitions/definitions.js';
 export type { PreviewQuery } from './features/environments/plan.types.js';
-export type { ArchivedFlag, EnvironmentSummary, FlagMembers, LabelChanges } from './features/flags/flag.types.js';
+export type { EnvironmentSummary, FlagMembers, LabelChanges } from './features/flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './features/flags/flag-search.types.js';
 export type {
   RolloutEndReason,

@@ -8,7 +8,9 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
   return {
     projects: await Promise.all(projects.map((project) => projectIn(flags, project))),
     archived: await Promise.all(
-      (await flags.listArchivedFlags()).items.map(({ project, name }) => flags.getFlag({ project, flag: name })),
+      (await flags.listFlags({ archived: true })).items.map(({ project, name }) =>
+        flags.getFlag({ project, flag: name }),
+      ),
     ),
     segments: (await flags.segments.list()).items,
     tokens: (await flags.tokens.list()).items,

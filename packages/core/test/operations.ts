@@ -117,12 +117,12 @@ export const OPERATIONS: Readonly<Record<Exclude<Tested, 'rollouts.list'>, Attem
   getProject: (flags) => flags.getProject(DEFAULT),
   createFlag: (flags) => flags.createFlag(DEFAULT, { name: 'new' }),
   listFlags: [
+    (flags) => flags.listFlags(),
     (flags) => flags.listFlags(DEFAULT),
     (flags) => flags.listFlags(DEFAULT, { limit: 1, after: 'checkout' }),
-  ],
-  searchFlags: [
-    (flags) => flags.searchFlags(),
-    (flags) => flags.searchFlags({ query: 'checkout', sort: 'lastSeenAt', limit: 1 }),
+    (flags) => flags.listFlags({ query: 'checkout', sort: 'lastSeenAt' }, { limit: 1 }),
+    (flags) => flags.listFlags({ archived: true }),
+    (flags) => flags.listFlags({ ...SHOP, archived: true }, { limit: 1 }),
   ],
   getFlag: (flags) => flags.getFlag(CHECKOUT),
   updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
@@ -132,12 +132,6 @@ export const OPERATIONS: Readonly<Record<Exclude<Tested, 'rollouts.list'>, Attem
   locateFlag: (flags) => flags.locateFlag(OLD),
   reviveFlag: (flags) => flags.reviveFlag(OLD),
   deleteFlag: (flags) => flags.deleteFlag(OLD),
-  listArchivedFlags: [
-    (flags) => flags.listArchivedFlags(),
-    (flags) => flags.listArchivedFlags(SHOP),
-    (flags) => flags.listArchivedFlags({}, {}),
-    (flags) => flags.listArchivedFlags(SHOP, { limit: 1 }),
-  ],
   addStrategy: [
     (flags) => flags.addStrategy(DEVELOPMENT, { name: 'default' }),
     (flags) => flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1, 2] }),

@@ -36,9 +36,10 @@ onEveryStorage((start) => {
       const flags = await start();
       await createAll(flags, ['a', 'c', 'b', 'd']);
       const first = await flags.listFlags(DEFAULT, { limit: 2 });
-      expect(first).toEqual({ items: named(['a', 'b']), next: 'b' });
-      expect(await flags.listFlags(DEFAULT, { limit: 2, after: first.next })).toEqual({ items: named(['c', 'd']) });
-      expect(await flags.listFlags(DEFAULT, { after: 'd' })).toEqual({ items: [] });
+      expect(first).toEqual({ items: named(['a', 'b']), next: 'b', total: 4 });
+      const last = await flags.listFlags(DEFAULT, { limit: 2, after: first.next });
+      expect(last).toEqual({ items: named(['c', 'd']), total: 4 });
+      expect(await flags.listFlags(DEFAULT, { after: 'd' })).toEqual({ items: [], total: 4 });
     });
 
     it('has a part of the whole list, and everything that follows without a limit', async () => {
@@ -46,9 +47,9 @@ onEveryStorage((start) => {
       const names = Array.from({ length: 101 }, (_, index) => `flag-${100 + index}`);
       await createAll(flags, names);
       const { items: whole } = await flags.listFlags(DEFAULT);
-      expect(await flags.listFlags(DEFAULT, {})).toEqual({ items: whole });
+      expect(await flags.listFlags(DEFAULT, {})).toEqual({ items: whole, total: 101 });
       await flags.createFlag(DEFAULT, { name: 'a' });
-      expect(await flags.listFlags(DEFAULT, { after: 'a' })).toEqual({ items: whole });
+      expect(await flags.listFlags(DEFAULT, { after: 'a' })).toEqual({ items: whole, total: 102 });
       await flags.archiveFlag({ ...DEFAULT, flag: 'a' });
       expect((await flags.listFlags(DEFAULT, { limit: 101 })).next).toBeUndefined();
       const all: unknown[] = [];
@@ -68,10 +69,10 @@ onEveryStorage((start) => {
       for (const limit of [1, 2, 3]) {
         expect(await readAll((query) => flags.listFlags(DEFAULT, query), limit)).toEqual(named(live));
       }
-      const { items: whole } = await flags.listArchivedFlags();
+      const { items: whole } = await flags.listFlags({ archived: true });
       for (const limit of [1, 39, 40, 41]) {
-        expect(await readAll((query) => flags.listArchivedFlags({}, query), limit)).toEqual(whole);
-        expect(await readAll((query) => flags.listArchivedFlags(DEFAULT, query), limit)).toEqual(whole);
+        expect(await readAll((query) => flags.listFlags({ archived: true }, query), limit)).toEqual(whole);
+        expect(await readAll((query) => flags.listFlags({ ...DEFAULT, archived: true }, query), limit)).toEqual(whole);
       }
     });
 
@@ -83,7 +84,8 @@ onEveryStorage((start) => {
       await flags.archiveFlag({ ...DEFAULT, flag: 'd' });
       await flags.deleteFlag({ flag: 'd' });
       await flags.archiveFlag({ ...DEFAULT, flag: 'f' });
-      expect(await flags.listFlags(DEFAULT, { limit: 2, after: next })).toEqual({ items: named(['e', 'h']) });
+      const rest = await flags.listFlags(DEFAULT, { limit: 2, after: next });
+      expect(rest).toEqual({ items: named(['e', 'h']), total: 4 });
     });
 
     it('has the flags of its project only', async () => {
@@ -94,15 +96,15 @@ onEveryStorage((start) => {
       expect(await readAll((query) => flags.listFlags({ project: 'shop' }, query), 1)).toEqual(named(['b', 'd']));
       for (const flag of ['b', 'd']) await flags.archiveFlag({ project: 'shop', flag });
       await flags.archiveFlag({ ...DEFAULT, flag: 'c' });
-      const archived = await readAll((query) => flags.listArchivedFlags({ project: 'shop' }, query), 1);
+      const archived = await readAll((query) => flags.listFlags({ project: 'shop', archived: true }, query), 1);
       expect(archived).toEqual(named(['b', 'd']));
-      expect(await readAll((query) => flags.listArchivedFlags({}, query), 2)).toEqual(named(['b', 'c', 'd']));
+      expect(await readAll((query) => flags.listFlags({ archived: true }, query), 2)).toEqual(named(['b', 'c', 'd']));
     });
 
     it('is refused for an unknown project', async () => {
       const flags = await start();
       await expectRefusal(flags, 'project_not_found', () => flags.listFlags({ project: 'none' }, {}));
-      await expectRefusal(flags, 'project_not_found', () => flags.listArchivedFlags({ project: 'none' }, {}));
+      await expectRefusal(flags, 'project_not_found', () => flags.listFlags({ project: 'none', archived: true }, {}));
     });
   });
 
@@ -120,7 +122,7 @@ onEveryStorage((start) => {
       const wrong = query as unknown as PageQuery;
       for (const attempt of [
         () => flags.listFlags(DEFAULT, wrong),
-        () => flags.listArchivedFlags({}, wrong),
+        () => flags.listFlags({ archived: true }, wrong),
         () => flags.listProjects(wrong),
         () => flags.segments.list({}, wrong),
         () => flags.tokens.list(wrong),
@@ -162,7 +164,7 @@ onEveryStorage((start) => {
       for (const name of names.slice(0, 110)) await flags.tokens.create({ name, kind: 'admin' });
       const lists: readonly ((page?: PageQuery) => Promise<ListPage<unknown>>)[] = [
         (page) => flags.listFlags(DEFAULT, page),
-        (page) => flags.searchFlags(page),
+        (page) => flags.listFlags({}, page),
         (page) => flags.listPossibleParents({ ...DEFAULT, flag: 'name-100' }, page),
         (page) => flags.listProjects(page),
         (page) => flags.segments.list({}, page),

@@ -10,6 +10,7 @@ import type { requestToWire } from './features/change-requests/wire.js';
 import type { consumerToWire } from './features/consumers/routes.js';
 import type { explainedDependencyToWire } from './features/environments/playground.js';
 import type { evaluatedVariantToWire } from './features/environments/wire.js';
+import type { overviewToWire } from './features/flags/search.js';
 import type { projectSummaryToWire } from './features/projects/routes.js';
 import type { segmentUseToWire } from './features/segments/routes.js';
 import type { createdTokenToWire, listedTokenToWire } from './features/tokens/wire.js';
@@ -59,7 +60,7 @@ export interface Session {
 export type Project = Sent<typeof projectSummaryToWire>;
 
 /** A flag in the list. */
-export type ListedFlag = core.FlagOverview;
+export type ListedFlag = Sent<typeof overviewToWire>;
 
 export interface FlagPage {
   readonly features: readonly ListedFlag[];

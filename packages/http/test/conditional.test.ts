@@ -1,4 +1,5 @@
-import type { Flags } from '@flags/core';
+import { type Flags, memoryStorage, openFlags } from '@flags/core';
+import type { FlagsStorage } from '@flags/core/storage';
 import type { Express } from 'express';
 import request from 'supertest';
 import { entityTag, namesTag, parseTagCondition, revisionsIn } from '../src/messages/tags.js';
@@ -61,6 +62,44 @@ describe('conditional requests', () => {
   });
 
   describe('the ETag of a flag', () => {
+    it('of a change is that of a GET, with children of another node, and needs no document after the commit', async () => {
+      const storage = memoryStorage();
+      let reads: string[] = [];
+      let readsAfterCommit: readonly string[] = ['none yet'];
+      const counting: FlagsStorage = {
+        ...storage,
+        async get(key) {
+          reads.push('get');
+          return storage.get(key);
+        },
+        async list(query) {
+          reads.push('list');
+          return storage.list(query);
+        },
+        async commit(given) {
+          const result = await storage.commit(given);
+          reads = [];
+          return result;
+        },
+      };
+      const { app, flags } = await createHostApp({ flags: { storage: counting, pollInterval: 0 } });
+      const other = await openFlags({ storage: { ...storage, close: async () => undefined }, pollInterval: 0 });
+      for (const name of ['checkout', 'child']) await flags.createFlag({ project: 'default' }, { name });
+      await other.addDependency({ project: 'default', flag: 'child' }, { flag: 'checkout' });
+      const path = `${FLAGS}/checkout`;
+      for (const description of ['Changed after the other node', 'Changed again']) {
+        const changed = await request(app).put(path).send({ name: 'checkout', description }).expect(200);
+        readsAfterCommit = [...reads];
+        const read = await request(app).get(path).expect(200);
+        expect([read.body.children, read.headers.etag]).toEqual([['child'], changed.headers.etag]);
+      }
+      // The first change also followed the other node.
+      expect(readsAfterCommit).toEqual([]);
+      await other.archiveFlag({ project: 'default', flag: 'child' });
+      expect((await request(app).get(path).expect(200)).body).not.toHaveProperty('children');
+      await other.close();
+    });
+
     it('changes with lastSeenAt, while If-Match still accepts the older tag', async () => {
       const { app, flags } = await createHostApp();
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });

@@ -360,7 +360,7 @@ describe('a method call with arguments of wrong types', () => {
       'enable needs an object as its first argument, as in enable({ project, flag, environment })',
     ],
     ['getFlag', [], 'getFlag needs an object as its first argument, as in getFlag({ project, flag })'],
-    ['listFlags', ['default'], 'as in listFlags({ project })'],
+    ['listFlags', ['default'], 'must be object'],
     ['reviveFlag', [], 'as in reviveFlag({ flag, project })'],
     ['tokens.delete', ['an id'], 'as in tokens.delete({ token })'],
     ['segments.list', [7], 'as in segments.list({ strategy })'],

@@ -195,7 +195,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     });
     expect(await flags.getProject({ project: id })).toMatchObject({ createdAt });
     expect(await flags.segments.get({ segment: 1 })).toMatchObject({ createdAt });
-    expect((await flags.listArchivedFlags()).items).toMatchObject([{ createdAt, archivedAt: createdAt }]);
+    expect((await flags.listFlags({ archived: true })).items).toMatchObject([{ createdAt, archivedAt: createdAt }]);
     await importing({ version: 1, flags: [{ name: 'payments' }], segments: [{ name: 'gamma' }] });
     const year = `${new Date().getUTCFullYear()}`;
     expect((await flags.getFlag({ ...DEFAULT, flag: 'payments' })).createdAt).toContain(year);
@@ -216,7 +216,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     for (const name of ['a-parent', 'child', 'kept']) await flags.createFlag(DEFAULT, { name });
     await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'a-parent' });
     await importing(flagsOnly({ name: 'kept' }), { prune: true });
-    expect((await flags.listArchivedFlags()).items.map(({ name }) => name)).toEqual(['a-parent', 'child']);
+    expect((await flags.listFlags({ archived: true })).items.map(({ name }) => name)).toEqual(['a-parent', 'child']);
   });
 
   it('revives a flag, off unless the document enables it', async () => {

@@ -1,4 +1,5 @@
 import type { Flags } from '../../src/index.js';
+import { listFlagEntries } from '../../src/integration.js';
 import { eventsOf, factsOf } from '../facts.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
@@ -31,10 +32,12 @@ onEveryStorage((start) => {
       await flags.createProject({ id: 'shop', name: 'Shop' });
       expect((await flags.listFlags(DEFAULT)).items).toEqual([]);
       expect(await flags.getProject(DEFAULT)).toMatchObject({ flags: [], flagCount: 0 });
-      expect((await flags.listArchivedFlags()).items).toMatchObject([{ name: 'checkout', project: 'default' }]);
-      expect((await flags.listArchivedFlags(DEFAULT)).items).toHaveLength(1);
-      expect((await flags.listArchivedFlags({ project: 'shop' })).items).toEqual([]);
-      await expectRefusal(flags, 'project_not_found', () => flags.listArchivedFlags({ project: 'none' }));
+      expect((await flags.listFlags({ archived: true })).items).toMatchObject([
+        { name: 'checkout', project: 'default' },
+      ]);
+      expect((await flags.listFlags({ ...DEFAULT, archived: true })).items).toHaveLength(1);
+      expect((await flags.listFlags({ project: 'shop', archived: true })).items).toEqual([]);
+      await expectRefusal(flags, 'project_not_found', () => flags.listFlags({ project: 'none', archived: true }));
     });
 
     it('is listed with its time of archiving and its metadata', async () => {
@@ -42,18 +45,15 @@ onEveryStorage((start) => {
       const flags = await start({ now: () => now });
       await flags.createFlag(DEFAULT, { name: 'checkout', description: 'The checkout', impressionData: true });
       await flags.archiveFlag(CHECKOUT);
-      const details = {
-        archived: true,
-        archivedAt: now.toISOString(),
-        description: 'The checkout',
-        impressionData: true,
-      };
-      expect((await flags.listArchivedFlags()).items).toMatchObject([details]);
-      expect((await flags.listArchivedFlags({}, {})).items).toMatchObject([details]);
+      const details = { archived: true, archivedAt: now.toISOString(), description: 'The checkout' };
+      expect((await flags.listFlags({ archived: true })).items).toMatchObject([details]);
+      expect((await listFlagEntries(flags, { archived: true })).items).toMatchObject([
+        { ...details, impressionData: true },
+      ]);
       await flags.reviveFlag(FLAG);
       now.setUTCFullYear(2027);
       await flags.archiveFlag(CHECKOUT);
-      expect((await flags.listArchivedFlags()).items).toMatchObject([{ archivedAt: now.toISOString() }]);
+      expect((await flags.listFlags({ archived: true })).items).toMatchObject([{ archivedAt: now.toISOString() }]);
     });
 
     it('can be archived again, without an event', async () => {
@@ -109,7 +109,7 @@ onEveryStorage((start) => {
         environments: [{ enabled: false }, { enabled: false, strategies: [{ id: strategy }] }],
       });
       expect((await flags.listFlags(DEFAULT)).items).toHaveLength(1);
-      expect((await flags.listArchivedFlags()).items).toEqual([]);
+      expect((await flags.listFlags({ archived: true })).items).toEqual([]);
     });
 
     it('is recorded once, and not at all for a flag that is not archived', async () => {

@@ -134,14 +134,17 @@ onEveryStorage((start) => {
       for (const name of ['b', 'a', 'B', '_', 'constructor', '__proto__']) await flags.createFlag(DEFAULT, { name });
       const { items: list } = await flags.listFlags(DEFAULT);
       expect(list.map(({ name }) => name)).toEqual(['B', '_', '__proto__', 'a', 'b', 'constructor']);
-      expect(list[0]).toEqual({
+      expect(list[0]).toMatchObject({
         name: 'B',
+        project: 'default',
         type: 'release',
         stale: false,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         lastSeenAt: null,
-        environments: [{ name: 'dev', displayName: 'Development', enabled: false }],
+        environments: [{ name: 'dev', enabled: false }],
       });
+      const shown = [{ name: 'dev', displayName: 'Development', enabled: false }];
+      expect((await flags.getProject(DEFAULT)).flags[0]).toMatchObject({ name: 'B', environments: shown });
     });
 
     it('finds a flag in its own project only', async () => {

@@ -51,7 +51,7 @@ describe.each(FLAG_MEMBER_NAMES)('the member %s of a flag', (name) => {
 
   it('is found by its text if its row says so', async () => {
     await flags.updateFlag(CHECKOUT, other);
-    const { total } = await flags.searchFlags({ query: `${[OTHERS[name]].flat()[0]}`.slice(1) });
+    const { total } = await flags.listFlags({ query: `${[OTHERS[name]].flat()[0]}`.slice(1) });
     expect(total).toBe(FLAG_MEMBERS[name].isSearched ? 1 : 0);
   });
 });

@@ -107,7 +107,7 @@ onEveryStorage((start) => {
       const facts = await factsOf(flags, () => flags.deleteProject(SHOP));
       expect([...facts].sort()).toEqual(['flag-deleted', 'project-deleted']);
       await expectRefusal(flags, 'project_not_found', () => flags.getProject(SHOP));
-      expect((await flags.listArchivedFlags()).items).toEqual([]);
+      expect((await flags.listFlags({ archived: true })).items).toEqual([]);
       expect((await flags.createFlag(DEFAULT, { name: 'checkout' })).project).toBe('default');
     });
 

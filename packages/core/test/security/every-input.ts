@@ -210,7 +210,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: { project: 'default', flag: 'checkout' },
     take: (flags, input) => flags.history.list(input),
   },
-  searchFlags: { input: { label: 'shop', limit: 1 }, take: (flags, input) => flags.searchFlags(input) },
+  listFlags: { input: { label: 'shop', archived: false }, take: (flags, input) => flags.listFlags(input) },
   'events.list': { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.events.list(input) },
 };
 

@@ -93,7 +93,7 @@ const REPORTS: Readonly<Record<string, keyof InputSchemas>> = {
   reportMetricsInBulk: 'bulkReport',
   consume: 'consumer',
   'consumers.reset': 'consumerReset',
-  searchFlags: 'flagQuery',
+  listFlags: 'flagQuery',
   'events.list': 'feedQuery',
 };
 
@@ -138,7 +138,7 @@ describe('the operations under test', () => {
   it('include all that have input', async () => {
     const flags = await openFlags<string>({ storage: memoryStorage() });
     const withoutInput =
-      /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|status|refresh|get\w+|listMembers|listProjects|listFlags|listArchivedFlags|listPossibleParents|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyTokens?|changeMemberRole|runDue|history\.(planUndo|get|listProjects|asOf)|events\.listNext|usage\.\w+|\w+\.(get|delete)|(segments|tokens|consumers|applications)\.list\w*)$/;
+      /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|status|refresh|get\w+|listMembers|listProjects|listPossibleParents|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyTokens?|changeMemberRole|runDue|history\.(planUndo|get|listProjects|asOf)|events\.listNext|usage\.\w+|\w+\.(get|delete)|(segments|tokens|consumers|applications)\.list\w*)$/;
     const operations = [...methodsOf(flags).keys()].filter((name) => !withoutInput.test(name));
     expect(operations.filter((name) => !(name in TAKERS))).toEqual([]);
     await flags.close();

@@ -2,7 +2,7 @@ import type { Flags, ProjectSummary } from '@flags/core';
 
 /** The complete state that the interface shows, including events, to compare before and after. */
 export async function everythingIn(flags: Flags): Promise<unknown> {
-  const { items: archived } = await flags.listArchivedFlags();
+  const { items: archived } = await flags.listFlags({ archived: true });
   return {
     projects: await Promise.all((await flags.listProjects()).items.map((project) => projectIn(flags, project))),
     archived: await Promise.all(archived.map(({ project, name }) => flags.getFlag({ project, flag: name }))),

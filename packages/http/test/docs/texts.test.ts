@@ -440,8 +440,12 @@ describe('the limits of docs/limits.md', () => {
     labelsPerFlag: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: many(amount, String) }),
     flagLabel: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: [text(amount)] }),
     owner: (flags, amount) => flags.updateFlag(CHECKOUT, { owner: text(amount) }),
-    searchText: (flags, amount) => flags.searchFlags({ query: text(amount) }),
-    projectsPerQuery: (flags, amount) => flags.searchFlags({ project: many(amount, String) }),
+    searchText: (flags, amount) => flags.listFlags({ query: text(amount) }),
+    async projectsPerQuery(flags, amount) {
+      const projects = many(amount, (n) => `project-${n}`);
+      for (const id of projects) await flags.createProject({ id, name: id });
+      await flags.listFlags({ project: projects });
+    },
     title: strategyWith((amount) => ({ title: text(amount) })),
     secret: (flags, amount) => flags.tokens.create({ name: 'a', kind: 'admin', secret: text(amount) }),
     async projectsPerToken(flags, amount) {

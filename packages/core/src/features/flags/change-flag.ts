@@ -8,12 +8,14 @@ import { dependencyEdges, edgeId, type FlagEvent, type FlagState, segmentsOf } f
 import { evolveFlag, findFlag, flagDocuments, grows, mayRefer, throwFlagNotFound } from './flag.kind.js';
 import type { FlagChanges } from './flag.types.js';
 import type { FlagQuery } from './flag-search.types.js';
+import type { LiveChildren } from './live-children.js';
 import { referredSegments } from './references.js';
 import { withEndedRollouts } from './rollouts.decide.js';
 import type { Strategy, StrategyInput } from './strategy.types.js';
 
 /** What operations of flags need beside the rest of the engine. */
 export interface FlagEngine extends Engine {
+  readonly children: LiveChildren;
   readonly validate: {
     readonly flagChanges: Validator<FlagChanges>;
     readonly flagQuery: Validator<FlagQuery>;

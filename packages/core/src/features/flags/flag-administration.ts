@@ -4,7 +4,7 @@ import { run } from '../../kernel/changes/run-operation.js';
 import { dependencyOperations } from './dependencies.operations.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
 import { flagOperations } from './flag.operations.js';
-import type { ArchivedFlag, Flag, FlagChanges, FlagDetail, FlagSummary, LabelChanges, NewFlag } from './flag.types.js';
+import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import { flagListOperations } from './flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flag-search.types.js';
 import type { Variant, VariantInput } from './variant.types.js';
@@ -48,40 +48,22 @@ export abstract class FlagAdministration extends Namespace {
   }
 
   /**
-   * Lists a project's flags in name order (code points), without archived flags.
+   * Lists flags: of one project, of several or of all; by text, label, owner, type, state and environment. By default all that
+   * are not archived, in name order (code points). Answers from memory, after it has applied the changes of other processes.
    *
-   * @throws FlagsError `project_not_found`
+   * `after` is the `next` of a page with the same `sort`. Pages sorted by `lastSeenAt` may repeat or miss flags whose time
+   * changes between two pages.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `environment_not_found`
    * @example
    * const { items } = await flags.listFlags({ project: 'default' });
    * const fresh = items.filter((flag) => !flag.stale);
-   */
-  listFlags(ref: ProjectRef, page?: PageQuery): Promise<ListPage<FlagSummary>> {
-    return run(this, flagListOperations.listFlags, { ref, context: page });
-  }
-
-  /**
-   * Lists archived flags of one project or of all, in name order (code points).
-   *
-   * @throws FlagsError `project_not_found`
    * @example
-   * const { items: archived } = await flags.listArchivedFlags({ project: 'default' });
+   * const archived = await flags.listFlags({ archived: true });
+   * const { items, total } = await flags.listFlags({ label: 'team-shop', sort: '-createdAt' }, { limit: 20 });
    */
-  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<ListPage<ArchivedFlag>> {
-    return run(this, flagListOperations.listArchivedFlags, { ref, context: page });
-  }
-
-  /**
-   * Finds flags of all projects: by text, label, owner, type, state and environment. Answers from memory, after it has
-   * applied the changes of other processes.
-   *
-   * Pages sorted by `lastSeenAt` may repeat or miss flags whose time changes between two pages.
-   *
-   * @throws FlagsError `invalid_input`, `environment_not_found`
-   * @example
-   * const { items, total } = await flags.searchFlags({ label: 'team-shop', sort: '-createdAt', limit: 20 });
-   */
-  searchFlags(query?: FlagQuery): Promise<FlagPage> {
-    return run(this, flagListOperations.searchFlags, { input: query });
+  listFlags(query?: FlagQuery, page?: PageQuery): Promise<FlagPage> {
+    return run(this, flagListOperations.listFlags, { input: query, context: page });
   }
 
   /**

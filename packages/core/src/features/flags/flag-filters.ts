@@ -1,4 +1,3 @@
-import type { PageQuery } from '../../base/common.types.js';
 import { LIMITS } from '../../base/limits.js';
 import type { JsonSchema } from '../../base/primitives.js';
 import type { FlagState } from './flag.js';
@@ -12,7 +11,7 @@ interface FlagFilter<Value> {
   readonly matches: (value: Value) => IsMatch;
 }
 
-type FilterName = Exclude<keyof FlagQuery, keyof PageQuery | 'sort'>;
+type FilterName = Exclude<keyof FlagQuery, 'sort'>;
 
 /** One text or several. */
 function oneOrMore(maxItems: number): JsonSchema {

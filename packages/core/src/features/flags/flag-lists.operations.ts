@@ -1,12 +1,12 @@
 import { compareCodePoints } from '../../base/collections.js';
-import type { Awaitable, ListPage, PageQuery, ProjectRef } from '../../base/common.types.js';
+import type { Awaitable, ListPage, PageQuery } from '../../base/common.types.js';
 import { assertEnvironment } from '../../base/environments.js';
 import { paced } from '../../base/paced.js';
-import { boundsOf, cutPage, pageBounds } from '../../base/pages.js';
+import { cutPage, type PageBounds, pageBounds } from '../../base/pages.js';
 import type { FlagsSettings } from '../../base/settings.types.js';
 import { invalidInput } from '../../base/validator.js';
 import type { Engine } from '../../kernel/engine.js';
-import { type Call, call, defineOperations, NO_REFERENCE, type Page, PROJECT } from '../../kernel/operation.js';
+import { type Call, call, defineOperations, NO_REFERENCE, type Page } from '../../kernel/operation.js';
 import type { DocumentReader } from '../../storage/documents.js';
 import type { UsageStorage } from '../../storage/usage/port.js';
 import { audienceOf, rolloutOf } from '../../words/audience.js';
@@ -14,38 +14,12 @@ import type { FlagEngine } from './change-flag.js';
 import { parentThatIsOff } from './effect.decide.js';
 import { environmentOf, type FlagState } from './flag.js';
 import { flagDocuments, type StoredFlagSummary } from './flag.kind.js';
-import type { ArchivedFlag, FlagSummary } from './flag.types.js';
+import type { FlagSummary } from './flag.types.js';
 import { createFlagMatcher } from './flag-filters.js';
 import { membersOf } from './flag-members.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import { findProject } from './references.js';
 import type { Strategy } from './strategy.types.js';
-
-async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQuery): Promise<ListPage<FlagSummary>> {
-  const bounds = pageBounds(query);
-  await findProject(engine.read, ref);
-  const flags = await listLiveFlags(engine, ref.project);
-  const page = cutPage(flags, bounds, BY_NAME);
-  return { ...page, items: await summarizeFlags(engine, page.items) };
-}
-
-async function listArchivedFlags(
-  engine: Engine,
-  { project }: Partial<ProjectRef> = {},
-  query?: PageQuery,
-): Promise<ListPage<ArchivedFlag>> {
-  const bounds = pageBounds(query);
-  if (project !== undefined) await findProject(engine.read, { project });
-  const flags = (await readFlags(engine)).filter(isArchived);
-  const page = cutPage(flags.filter((flag) => isIn(flag, project)).sort(byName), bounds, BY_NAME);
-  return { ...page, items: await summarizeArchivedFlags(engine, page.items) };
-}
-
-type ArchivedState = FlagState & Required<Pick<FlagState, 'archivedAt'>>;
-
-function isArchived(flag: FlagState): flag is ArchivedState {
-  return flag.archivedAt !== undefined;
-}
 
 export const BY_NAME = { cursorOf: ({ name }: FlagState) => name };
 
@@ -76,14 +50,6 @@ export async function summarizeFlags(
   return flags.map((flag) => toSummary(flag, settings, lastSeen));
 }
 
-async function summarizeArchivedFlags(
-  engine: Engine,
-  flags: readonly ArchivedState[],
-): Promise<readonly ArchivedFlag[]> {
-  const lastSeen = await readLastSeen(engine.usage, flags);
-  return flags.map((flag) => toArchivedFlag(flag, toSummary(flag, engine.settings, lastSeen)));
-}
-
 function toSummary(flag: FlagState, { environments }: FlagsSettings, lastSeen: LastSeen): FlagSummary {
   const { name, type, stale, createdAt } = flag;
   return {
@@ -98,36 +64,84 @@ function toSummary(flag: FlagState, { environments }: FlagsSettings, lastSeen: L
   };
 }
 
-function toArchivedFlag(flag: ArchivedState, summary: FlagSummary): ArchivedFlag {
-  const { project, archivedAt, description, impressionData } = flag;
-  return { ...summary, project, archived: true, archivedAt, description, impressionData };
+/** A flag in a list, with what the list of archived flags shows, too. */
+export interface FlagEntry extends FlagSummary, Pick<FlagOverview, 'project' | 'archived' | 'archivedAt'> {
+  readonly description: string | null;
+  readonly impressionData: boolean;
+}
+
+/** Lists flags in name order, as `listFlags` selects them, without what their strategies say. */
+export async function listEntries(
+  engine: FlagEngine,
+  input: FlagQuery,
+  page: PageQuery | undefined,
+): Promise<ListPage<FlagEntry>> {
+  const query = readQuery(engine, input);
+  const bounds = pageBounds(page);
+  await assertProjects(engine.read, query);
+  const { items, ...rest } = cutPage(await findMatches(engine, query), bounds, BY_NAME);
+  const lastSeen = await readLastSeen(engine.usage, items);
+  return { ...rest, items: items.map((flag) => toEntry(flag, toSummary(flag, engine.settings, lastSeen))) };
+}
+
+function toEntry(flag: FlagState, summary: FlagSummary): FlagEntry {
+  const { project, archived, archivedAt = null, description, impressionData } = flag;
+  return { ...summary, project, archived, archivedAt, description, impressionData };
+}
+
+async function listFlags(engine: FlagEngine, input: FlagQuery = {}, page?: PageQuery): Promise<FlagPage> {
+  const query = readQuery(engine, input);
+  const bounds = pageBounds(page);
+  await assertProjects(engine.read, query);
+  return toPage(engine, await findMatches(engine, query), { sort: query.sort, bounds });
 }
 
 /** Returns whether the caller may read a project. */
 export type CanReadProject = (project: string) => Awaitable<boolean>;
 
 /**
- * Finds flags of all projects in memory. Long work is done in slices.
+ * Lists flags as `listFlags` does, without those of projects that the caller may not read, unknown projects included.
  *
  * @param canRead called once for each project that has matching flags; false leaves these flags out of the list and of
  * `total`. Its errors reach the caller.
  */
-export async function searchFlags(
+export async function listReadable(
   engine: FlagEngine,
-  input: FlagQuery = {},
-  canRead?: CanReadProject,
+  input: FlagQuery,
+  { page, canRead }: { readonly page: PageQuery | undefined; readonly canRead: CanReadProject },
 ): Promise<FlagPage> {
-  const { validate, usage } = engine;
-  const query = { ...validate.flagQuery(input) };
+  const query = readQuery(engine, input);
+  const bounds = pageBounds(page);
+  const found = await keepReadable(await findMatches(engine, query), canRead);
+  return toPage(engine, found, { sort: query.sort, bounds });
+}
+
+function readQuery(engine: FlagEngine, input: FlagQuery): FlagQuery {
+  const query = { ...engine.validate.flagQuery(input) };
   if (query.enabledIn !== undefined) assertEnvironment(engine, query.enabledIn);
-  const found = await keepReadable(await findMatches(await readFlags(engine), query), canRead);
-  const isSortedBySighting = sortKeyOf(query.sort) === 'lastSeenAt';
-  const allSeen = isSortedBySighting ? await readLastSeen(usage, found) : () => null;
-  const order = createFlagOrder(query.sort, allSeen);
+  return query;
+}
+
+/** Refuses unknown projects, and one that is explicitly undefined: such a mistake would list the flags of all projects. */
+async function assertProjects(read: DocumentReader['read'], query: FlagQuery): Promise<void> {
+  if (!Object.hasOwn(query, 'project')) return;
+  const projects = [query.project as string | readonly string[]].flat();
+  await Promise.all(projects.map((project) => findProject(read, { project })));
+}
+
+/** Returns a page of the flags that were found. They are in name order. */
+async function toPage(
+  engine: Engine,
+  found: readonly FlagState[],
+  { sort, bounds: { limit, after } }: { readonly sort: FlagSort | undefined; readonly bounds: PageBounds },
+): Promise<FlagPage> {
+  const isSortedBySighting = sortKeyOf(sort) === 'lastSeenAt';
+  const allSeen = isSortedBySighting ? await readLastSeen(engine.usage, found) : () => null;
+  const order = createFlagOrder(sort, allSeen);
   const sorted = order.sort(found);
-  const start = query.after === undefined ? 0 : order.startAfter(sorted, query.after);
-  const flags = sorted.slice(start, start + boundsOf(query).limit);
-  const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(usage, flags);
+  const start = after === undefined ? 0 : order.startAfter(sorted, after);
+  const flags = sorted.slice(start, start + limit);
+  const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(engine.usage, flags);
   const items = await convertAll(flags, (flag) => toOverview(engine, flag, lastSeen));
   const last = flags.at(-1);
   const hasMore = last !== undefined && start + flags.length < sorted.length;
@@ -166,21 +180,25 @@ async function readLastSeen(usage: UsageStorage, flags: readonly { readonly name
   };
 }
 
-async function findMatches(flags: readonly FlagState[], query: FlagQuery): Promise<readonly FlagState[]> {
+/** Returns the flags that match, in name order. */
+async function findMatches(engine: Engine, query: FlagQuery): Promise<readonly FlagState[]> {
+  const flags = await readFlags(engine);
   const matches = createFlagMatcher(query);
+  // Only the search in texts takes long.
+  const found = query.query === undefined ? flags.filter(matches) : await filterPaced(flags, matches);
+  return found.sort(byName);
+}
+
+async function filterPaced(flags: readonly FlagState[], matches: (flag: FlagState) => boolean): Promise<FlagState[]> {
   const found: FlagState[] = [];
   for await (const flag of paced(flags)) if (matches(flag)) found.push(flag);
-  return found.sort(byName);
+  return found;
 }
 
 /** Calls of `canRead` that run at the same time. */
 const CONCURRENT_CHECKS = 32;
 
-async function keepReadable(
-  flags: readonly FlagState[],
-  canRead: CanReadProject | undefined,
-): Promise<readonly FlagState[]> {
-  if (!canRead) return flags;
+async function keepReadable(flags: readonly FlagState[], canRead: CanReadProject): Promise<readonly FlagState[]> {
   const projects = [...new Set(flags.map(({ project }) => project))];
   const readable = new Set<string>();
   for (let first = 0; first < projects.length; first += CONCURRENT_CHECKS) {
@@ -197,7 +215,7 @@ async function convertAll<From, To>(items: readonly From[], convert: (item: From
 }
 
 function toOverview({ memory, settings }: Engine, flag: FlagState, lastSeen: LastSeen): FlagOverview {
-  const { name, project, archived, createdAt } = flag;
+  const { name, project, archived, archivedAt = null, createdAt } = flag;
   const { impressionData: _, labels, owner, ...members } = membersOf(flag);
   // A flag that was archived or deleted meanwhile stays in the list.
   const revision = memory.get({ kind: flagDocuments.kind, id: name })?.revision ?? 0;
@@ -210,6 +228,7 @@ function toOverview({ memory, settings }: Engine, flag: FlagState, lastSeen: Las
     project,
     ...members,
     archived,
+    archivedAt,
     labels,
     owner,
     revision,
@@ -319,19 +338,11 @@ function compareKeys(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** The lists of flags. */
+/** The list of flags. */
 export const flagListOperations = defineOperations({
   listFlags: call({
-    ref: PROJECT,
-    run: (engine: Engine, { ref, context }: Call<ProjectRef, undefined, Page>) => listFlags(engine, ref, context),
-  }),
-  listArchivedFlags: call({
-    ref: ['project?'],
-    run: (engine: Engine, { ref, context }: Call<Partial<ProjectRef> | undefined, undefined, Page>) =>
-      listArchivedFlags(engine, ref, context),
-  }),
-  searchFlags: call({
     ref: NO_REFERENCE,
-    run: (engine: FlagEngine, { input }: Call<undefined, FlagQuery | undefined>) => searchFlags(engine, input),
+    run: (engine: FlagEngine, { input, context }: Call<undefined, FlagQuery | undefined, Page>) =>
+      listFlags(engine, input, context),
   }),
 });

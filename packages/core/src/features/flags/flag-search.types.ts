@@ -1,4 +1,4 @@
-import type { ListPage, PageQuery } from '../../base/common.types.js';
+import type { ListPage } from '../../base/common.types.js';
 import type { AudiencePart } from '../../words/audience.js';
 import type { FlagMembers } from './flag.types.js';
 
@@ -11,8 +11,8 @@ export const FLAG_SORTS = [
 /** The order of a list of flags. */
 export type FlagSort = (typeof FLAG_SORTS)[number];
 
-/** Selects flags of all projects. All given members must match. A list matches if any of its items does. */
-export interface FlagQuery extends PageQuery {
+/** Selects flags. All given members must match. A list matches if any of its items does. */
+export interface FlagQuery {
   /** Part of the name, the description, a label or the owner, in any case of letters. */
   readonly query?: string;
   /** The beginning of the name. */
@@ -30,15 +30,15 @@ export interface FlagQuery extends PageQuery {
   readonly enabledIn?: string;
   /** Default: `name`, in code-point order. By `lastSeenAt`, flags without reports come first. */
   readonly sort?: FlagSort;
-  /** The `next` of the previous page, which had the same `sort`. */
-  readonly after?: string | undefined;
 }
 
-/** A flag in a list across projects. */
+/** A flag in a list. */
 export interface FlagOverview extends Omit<FlagMembers, 'impressionData'> {
   readonly name: string;
   readonly project: string;
   readonly archived: boolean;
+  /** ISO 8601, UTC, milliseconds; null if the flag is not archived. */
+  readonly archivedAt: string | null;
   /**
    * As in `getFlag`, but too low if another process has given the flag a child since its last change. Such an
    * `ifRevision` is refused, never wrongly accepted.
@@ -70,8 +70,8 @@ export interface EnvironmentOverview {
   readonly offBecauseOf: string | null;
 }
 
-/** A page of a list across projects, or the whole list. */
+/** A page of the list of flags, or the whole list. */
 export interface FlagPage extends ListPage<FlagOverview> {
-  /** The number of all matching flags, regardless of `limit` and `after`. */
+  /** The number of all matching flags, on all pages. */
   readonly total: number;
 }

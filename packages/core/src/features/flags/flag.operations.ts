@@ -60,18 +60,22 @@ function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedCh
   };
 }
 
-async function getFlag(engine: Engine, ref: FlagRef): Promise<FlagDetail> {
+async function getFlag(engine: FlagEngine, ref: FlagRef): Promise<FlagDetail> {
+  const { memory, settings } = engine;
   const found = await findFlag(engine.read, ref);
-  return toDetail(found, { settings: engine.settings, ...(await readBeside(engine, ref.flag)) });
+  // After the document: memory then has the children of this revision.
+  const status = await memory.refresh();
+  if (status.state === 'stale') throw status.error;
+  return toDetail(found, { settings, ...(await readBeside(engine, ref.flag)) });
 }
 
-/** Reads what a flag shows beside its document. */
-export async function readBeside(engine: Engine, flag: string): Promise<Pick<FlagDetail, 'lastSeenAt' | 'children'>> {
-  const [children, lastSeenAt] = await Promise.all([
-    listLiveChildren(engine, flag),
-    readLastSeenAt(engine.usage, flag),
-  ]);
-  return { children, lastSeenAt };
+/** Reads what a flag shows beside its document: its children in memory, and one look-up of usage. */
+export async function readBeside(
+  { children, usage }: Pick<FlagEngine, 'children' | 'usage'>,
+  flag: string,
+): Promise<Pick<FlagDetail, 'lastSeenAt' | 'children'>> {
+  const lastSeenAt = await readLastSeenAt(usage, flag);
+  return { children: children.of(flag), lastSeenAt };
 }
 
 /** Reads the last-seen time of one flag. Ignores a name that is not a string; reading the flag refuses such a name. */
@@ -237,7 +241,7 @@ export const flagOperations = defineOperations({
   deleteFlag: operation({ ref: ANY_FLAG, prepare: deleteFlag }),
   moveFlag: operation({ ref: FLAG, input: 'move', prepare: moveFlag }),
   setVariants: operation({ ref: FLAG, input: 'variants', prepare: setVariants }),
-  getFlag: call({ ref: FLAG, run: (engine: Engine, { ref }: Call<FlagRef>) => getFlag(engine, ref) }),
+  getFlag: call({ ref: FLAG, run: (engine: FlagEngine, { ref }: Call<FlagRef>) => getFlag(engine, ref) }),
   locateFlag: call({
     ref: ['flag'],
     run: (engine: Engine, { ref }: Call<Pick<FlagRef, 'flag'>>) => locateFlag(engine, ref),

@@ -1,7 +1,7 @@
 import type { ProjectRef } from '../../base/common.types.js';
 import type { ErrorDetail } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
-import { name, type ObjectSchema, pageQuery } from '../../base/primitives.js';
+import { name, type ObjectSchema } from '../../base/primitives.js';
 import { uniqueTexts } from '../../base/validator.js';
 import type { DependencyInput } from './dependency.types.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
@@ -35,7 +35,7 @@ export const clone: ObjectSchema<{ readonly name: string }> = {
 
 export const flagQuery: ObjectSchema<FlagQuery> = {
   type: 'object',
-  properties: { ...pageQuery.properties, ...filterSchemas(), sort: { type: 'string', enum: FLAG_SORTS } },
+  properties: { ...filterSchemas(), sort: { type: 'string', enum: FLAG_SORTS } },
 };
 
 export const dependency: ObjectSchema<DependencyInput> = {

@@ -46,7 +46,7 @@ export interface FlagDetail extends Flag {
   readonly children: readonly string[];
 }
 
-/** A flag in a list. */
+/** A flag in its project. */
 export interface FlagSummary {
   readonly name: string;
   readonly type: string;
@@ -61,16 +61,6 @@ export interface EnvironmentSummary {
   readonly name: string;
   readonly displayName: string;
   readonly enabled: boolean;
-}
-
-/** A flag in the list of archived flags. */
-export interface ArchivedFlag extends FlagSummary {
-  readonly project: string;
-  readonly archived: true;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly archivedAt: string;
-  readonly description: string | null;
-  readonly impressionData: boolean;
 }
 
 /** A flag to create. */

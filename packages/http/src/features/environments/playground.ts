@@ -1,5 +1,5 @@
 import { type FlagExplanation, type Flags, FlagsError, LIMITS } from '@flags/core';
-import { type ConstraintExplanation, type JsonSchema, paced } from '@flags/core/integration';
+import { type ConstraintExplanation, type JsonSchema, listFlagEntries, paced } from '@flags/core/integration';
 import { type Route, route, TOO_LARGE } from '../../api/route.js';
 import { jsonTexts } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
@@ -292,7 +292,7 @@ async function explainAll(selected: readonly Candidate[], { explain, maxFlags, s
 
 /** Adds the flags that are archived now, because they may not have been archived then. In name order. */
 async function withArchived(flags: Flags, configured: readonly Candidate[]): Promise<readonly Candidate[]> {
-  const all = [...configured, ...(await flags.listArchivedFlags()).items];
+  const all = [...configured, ...(await listFlagEntries(flags, { archived: true })).items];
   return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 

@@ -1,8 +1,8 @@
-import type { Flag, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { Flag } from '@flags/core';
+import { type FlagEntry, type InputSchemas, type JsonSchema, listFlagEntries } from '@flags/core/integration';
 import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from '../../api/paths.js';
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
-import { changing, type QueryValues, type Route, type RouteResult, route } from '../../api/route.js';
+import { changing, type Route, type RouteResult, route } from '../../api/route.js';
 import { JSON_PATCH } from '../../changes/json-patch.js';
 import { unchecked } from '../../messages/request.js';
 import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../../messages/schema.js';
@@ -39,30 +39,9 @@ function flagUpdateInput({ flagChanges }: InputSchemas): JsonSchema {
   };
 }
 
-/** Omits the additional members of archived flags and overviews. */
-function summaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagSummary) {
+/** A flag in the list of its project. */
+function summaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagEntry) {
   return { name, type, stale, createdAt, lastSeenAt, environments };
-}
-
-/** Lists the flags of a project from memory, because the storage does not find flags by label. */
-async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePrefix, tag }: QueryValues) {
-  // Refuses an unknown project.
-  await flags.listFlags(ref, { limit: 1 });
-  const displayNames = new Map(flags.settings.environments.map(({ name, displayName }) => [name, displayName]));
-  const toSummary = ({ environments, ...flag }: FlagOverview): FlagSummary => ({
-    ...flag,
-    environments: environments.map(({ name, enabled }) => ({
-      name,
-      displayName: displayNames.get(name) ?? name,
-      enabled,
-    })),
-  });
-  async function find(page: PageQuery): Promise<ListPage<FlagSummary>> {
-    const query = flagQueryOf({ archived, namePrefix, tag, project: ref.project });
-    const { items, next } = await flags.searchFlags({ ...query, ...page });
-    return { items: items.map(toSummary), ...(next !== undefined && { next }) };
-  }
-  return find;
 }
 
 /** The reply to a change that returns its flag. */
@@ -82,18 +61,13 @@ export const flagRoutes: readonly Route[] = [
     sameForAll: 'flags',
     long: WHOLE_LIST,
     reply: objectComponent('FlagList', { version, features: listOf(flagSummarySchema) }),
-    async handle({ flags, ref, query }) {
-      const live = (page: PageQuery) => flags.listFlags(ref, page);
-      const archived = (page: PageQuery) => flags.listArchivedFlags(ref, page);
-      const all = query.archived === true ? archived : live;
-      const isFiltered = query.namePrefix !== undefined || query.tag !== undefined;
-      return listReply(query, {
-        page: isFiltered ? await filteredFlags(flags, ref, query) : all,
+    handle: ({ flags, ref, query }) =>
+      listReply(query, {
+        page: (page) => listFlagEntries(flags, { ...flagQueryOf(query), project: ref.project }, page),
         isWhole: true,
         toWire: summaryToWire,
         body: flagListToWire,
-      });
-    },
+      }),
   }),
   route('POST', FLAGS, 'createFlag', {
     summary: 'Create a flag that is off in every environment',
@@ -168,7 +142,7 @@ export const archiveRoutes: readonly Route[] = [
     handle: ({ flags, query }) =>
       listReply(query, {
         isWhole: true,
-        page: (page) => flags.listArchivedFlags({}, page),
+        page: (page) => listFlagEntries(flags, { archived: true }, page),
         body: flagListToWire,
       }),
   }),
@@ -180,7 +154,7 @@ export const archiveRoutes: readonly Route[] = [
     handle: ({ flags, ref, query }) =>
       listReply(query, {
         isWhole: true,
-        page: (page) => flags.listArchivedFlags(ref, page),
+        page: (page) => listFlagEntries(flags, { archived: true, project: ref.project }, page),
         body: flagListToWire,
       }),
   }),

@@ -1,5 +1,5 @@
-import { type FlagQuery, type Flags, FlagsError, isFlagsError, type PageQuery } from '@flags/core';
-import { LIST_NOUNS, searchReadableFlags } from '@flags/core/integration';
+import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError, type PageQuery } from '@flags/core';
+import { LIST_NOUNS, listReadableFlags } from '@flags/core/integration';
 import { FEATURES, TAG_PARAMETER } from '../../api/paths.js';
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../../api/route.js';
@@ -102,12 +102,12 @@ const FILTERS: readonly QueryParameter[] = [
     enabledIn: 'Only flags that are on in this environment.',
     namePrefix: 'Only flags whose names start with this text.',
     sort: 'Sort order; a leading `-` means descending. Default: by name, which also orders equal flags.',
-  } satisfies Record<Exclude<keyof FlagQuery, keyof PageQuery | 'project' | 'label'>, string>),
+  } satisfies Record<Exclude<keyof FlagQuery, 'project' | 'label'>, string>),
   TAG_PARAMETER,
 ];
 
 /** Converts a wire query to an engine query: tags are labels. */
-export function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
+export function flagQueryOf({ tag, limit: _limit, after: _after, ...query }: QueryValues): FlagQuery {
   const labels = labelsInQuery({ tag });
   if (labels === undefined) return unchecked<FlagQuery>(query);
   return unchecked<FlagQuery>({ ...query, label: [...unchecked<readonly string[]>(query.label ?? []), ...labels] });
@@ -117,16 +117,24 @@ export function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
  * Lists flags of the projects that the caller may read. Checks each project once. Rejects with `forbidden` if the caller may
  * not read any.
  */
-export async function listReadable(query: FlagQuery, { flags, principal }: Pick<RouteRequest, 'flags' | 'principal'>) {
+export async function listReadable(
+  { flags, principal }: Pick<RouteRequest, 'flags' | 'principal'>,
+  query: FlagQuery,
+  page?: PageQuery,
+) {
   let isAnyReadable = false;
   async function canRead(project: string): Promise<boolean> {
     const isReadable = await isPermitted(principal, 'listFlags', project);
     isAnyReadable ||= isReadable;
     return isReadable;
   }
-  const page = await searchReadableFlags(flags, query, canRead);
+  const found = await listReadableFlags(flags, query, { ...(page && { page }), canRead });
   if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
-  return page;
+  return found;
+}
+
+export function overviewToWire({ archivedAt: _, ...overview }: FlagOverview): Omit<FlagOverview, 'archivedAt'> {
+  return overview;
 }
 
 export const featureRoutes: readonly Route[] = [
@@ -141,7 +149,8 @@ export const featureRoutes: readonly Route[] = [
     handle: (request) =>
       listReply(request.query, {
         isWhole: true,
-        page: (page) => listReadable({ ...flagQueryOf(request.query), ...page }, request),
+        page: (page) => listReadable(request, flagQueryOf(request.query), page),
+        toWire: overviewToWire,
         body: (features, { total }) => ({ version: 1, total, features }),
       }),
   }),

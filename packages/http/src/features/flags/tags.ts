@@ -78,7 +78,7 @@ export const tagRoutes: readonly Route[] = [
     long: LONG_READ,
     reply: tagListSchema,
     async handle(request) {
-      const { items } = await listReadable({}, request);
+      const { items } = await listReadable(request, {});
       return { body: { version: 1, tags: jsonArray(labelsOfAll(items), toTag) } };
     },
   }),

@@ -85,7 +85,7 @@ export const archiveRows: readonly Row[] = [
       status: 200,
       body: null,
       afterwards: async (flags) => {
-        expect((await flags.listArchivedFlags()).items).toEqual([]);
+        expect((await flags.listFlags({ archived: true })).items).toEqual([]);
         expect(await flags.createFlag(DEFAULT, { name: 'checkout' })).toMatchObject({ archived: false });
       },
     },

@@ -179,7 +179,7 @@ const addedRows: readonly Row[] = [
       body: null,
       afterwards: async (flags) => {
         expect((await flags.listProjects()).items).toMatchObject([{ id: 'default' }]);
-        expect((await flags.listArchivedFlags()).items).toEqual([]);
+        expect((await flags.listFlags({ archived: true })).items).toEqual([]);
       },
     },
   },
