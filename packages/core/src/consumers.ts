@@ -33,8 +33,8 @@ export function slack(url: string, options: SlackOptions = {}): ConsumerHandler 
  * Returns a handler for `consume` that sends each event to a receiver, signed by the scheme of Standard Webhooks. The request
  * has the body `{ type, timestamp, data }`; `data` is the event as `GET /api/admin/events` shows it. An event of a change
  * request also has `text`, a sentence for people: "Ada asks for approval: checkout on in production"; and `link`, if that
- * option returns an address. States over 64 KiB are
- * left out: `data.omitted` then names the members. A repetition has the same `webhook-id`, so the receiver can drop it.
+ * option returns an address. States over 64 KiB are left out: `data.omitted` then names the members. A repetition has the
+ * same `webhook-id`, so the receiver can drop it.
  *
  * The handler throws unless the receiver answers 2xx in time, so that the event is repeated. It follows no redirects. After
  * a 410 it sends nothing more to that receiver until the consumer is reset or the process starts again, and says so.

@@ -1,5 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import type { ConstraintDefinition, StrategyDefinition } from './definitions.types.js';
+import type { OperatorOn } from './operators.js';
 import { weightOfTextSearch } from './text-search.js';
 
 /*
@@ -7,6 +8,7 @@ import { weightOfTextSearch } from './text-search.js';
  * a microsecond with the slowest context value, of up to 4,096 characters, or 500 for patterns. Weights are whole numbers,
  * so that a sum does not depend on its order.
  */
+
 /** Patterns are bounded one by one, so none is read here. Compiling one at its first use takes longer than matching it. */
 const PATTERN = 1000;
 const COMPARISON = 1;
@@ -18,24 +20,28 @@ export const HASH = 40;
 const PREFIX = { text: 0.05, character: 0.0035 };
 const NETWORK = 0.03;
 
+/** What the operand of a constraint weighs. An operator without a row compares with one value. */
+const OPERANDS: Readonly<Record<OperatorOn<'texts' | 'networks' | 'pattern'>, (texts: readonly unknown[]) => number>> =
+  {
+    // One look-up, however many values there are.
+    IN: () => 0,
+    NOT_IN: () => 0,
+    STR_CONTAINS: (texts) => weightOfTextSearch(texts.map(String)),
+    STR_STARTS_WITH: prefixesWeight,
+    STR_ENDS_WITH: prefixesWeight,
+    REGEX: () => PATTERN,
+    IN_CIDR: (texts) => Math.ceil(texts.length * NETWORK),
+  };
+
 /** The result for an unusable constraint does not matter. */
-export function constraintWeight(constraint: ConstraintDefinition): number {
-  const { operator, values, caseInsensitive } = constraint;
-  const texts = Array.isArray(values) ? values : [];
+export function constraintWeight({ operator, values, caseInsensitive }: ConstraintDefinition): number {
   const base = COMPARISON + (caseInsensitive ? LOWER_CASE : 0);
-  switch (operator) {
-    case 'REGEX':
-      return base + PATTERN;
-    case 'STR_CONTAINS':
-      return base + weightOfTextSearch(texts.map(String));
-    case 'STR_STARTS_WITH':
-    case 'STR_ENDS_WITH':
-      return base + Math.ceil(texts.reduce((sum, text) => sum + prefixWeight(String(text)), 0));
-    case 'IN_CIDR':
-      return base + Math.ceil(texts.length * NETWORK);
-    default:
-      return base;
-  }
+  if (!Object.hasOwn(OPERANDS, operator)) return base;
+  return base + OPERANDS[operator as keyof typeof OPERANDS](Array.isArray(values) ? values : []);
+}
+
+function prefixesWeight(texts: readonly unknown[]): number {
+  return Math.ceil(texts.reduce<number>((sum, text) => sum + prefixWeight(String(text)), 0));
 }
 
 /** A text that is longer than the context value is not compared. */

@@ -55,8 +55,8 @@ interface SegmentChange {
 }
 
 /**
- * Refuses constraints of a segment that would give a flag too many patterns or too long lists. Concurrent changes of other processes may still
- * exceed the limit together; evaluation enforces it too.
+ * Refuses constraints of a segment that would give a flag too many patterns or too long lists. Concurrent changes of other
+ * processes may still exceed the limit together; evaluation enforces it too.
  */
 export async function assertSegmentCost(
   engine: Pick<Engine, 'memory'>,
