@@ -11,15 +11,14 @@ export async function contentOf(flags: Flags) {
   const shown = await Promise.all(
     projects.map(async ({ id: project }) => {
       const { revision, flags: live, ...rest } = await flags.getProject({ project });
-      const names = [...live, ...(await flags.listFlags({ project, archived: true })).items]
-        .map(({ name }) => name)
-        .sort();
+      const { items: listed } = await flags.listFlags({ project, archived: true });
+      const names = [...live, ...listed].map(({ name }) => name).sort();
       const details = await Promise.all(names.map((flag) => flags.getFlag({ project, flag })));
       const plain = details.map(({ revision: _revision, ...detail }) => detail);
       return {
         ...rest,
         members: (await flags.listMembers({ project })).items,
-        archived: (await flags.listFlags({ project, archived: true })).items,
+        archived: listed.map(({ revision: _revision, ...overview }) => overview),
         plain,
       };
     }),
