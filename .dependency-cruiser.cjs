@@ -1,17 +1,14 @@
-/** The features of core, the lowest first: each imports the kernel and those before it. As in `features.ts`. */
-const CORE_FEATURES = [
-  'flags',
-  'tokens',
-  'segments',
-  'projects',
-  'usage',
-  'environments',
-  'rollouts',
-  'change-requests',
-  'history',
-  'consumers',
-  'definitions',
-];
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+/** The features of core, the lowest first: each imports the kernel and those before it. As `features.ts` lists them. */
+const CORE_FEATURES = (() => {
+  const [, list] = /FEATURES = \[([^\]]*)\]/.exec(
+    readFileSync(join(__dirname, 'packages/core/src/features.ts'), 'utf8'),
+  );
+  const names = [...list.matchAll(/(\w+)Feature\b/g)].map(([, name]) => name);
+  return names.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+})();
 
 /** The folders of core and the files at its top, from the lowest to the highest. Each is a layer of its own. */
 const CORE_LAYERS = [
@@ -23,8 +20,6 @@ const CORE_LAYERS = [
   ...CORE_FEATURES.map((feature) => `features/${feature}`),
   'features.ts',
   'input-schemas.ts',
-  'operations.ts',
-  'all-operations.ts',
   'flags-engine.ts',
   'typed-flags',
   'flags.ts',

@@ -37,8 +37,6 @@ export type {
   PreviewedEvaluation,
 } from './features/environments/plan.types.js';
 export type { DocumentDifference } from './features/history/history.types.js';
-export type { DocumentName } from './kernel/changes/change-set.types.js';
-export { readPersonId } from './kernel/changes/run-operation.js';
 export {
   CHANGE_OPERATIONS,
   type ChangeArguments,
@@ -46,7 +44,9 @@ export {
   operationOf,
   REQUEST_OPERATIONS,
   type ResultOf,
-} from './operations.js';
+} from './features.js';
+export type { DocumentName } from './kernel/changes/change-set.types.js';
+export { readPersonId } from './kernel/changes/run-operation.js';
 
 // Change requests
 

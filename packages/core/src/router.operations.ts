@@ -23,13 +23,13 @@ import {
   issueTicket as issueTokenTicket,
   verifyTicket as verifyTokenTicket,
 } from './features/tokens/token-verification.operations.js';
+import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './features.js';
 import type { Flags } from './flags.js';
 import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import { prepareChange, type UntypedChange } from './kernel/changes/row.js';
 import { commitChange, commitPrepared, ENGINE, resultOf, run, withEngine } from './kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from './kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from './kernel/operation.js';
-import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './operations.js';
 
 /*
  * The part of `Flags` that only routers need.

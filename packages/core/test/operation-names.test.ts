@@ -1,5 +1,5 @@
-import { ALL_OPERATIONS, type AnyOperation } from '../src/all-operations.js';
 import type { EvaluationOperations } from '../src/evaluation/evaluation.types.js';
+import { type AnyOperation, OPERATIONS } from '../src/features.js';
 import { type Flags, memoryStorage, openFlags } from '../src/index.js';
 import { methodsOf } from './method-names.js';
 
@@ -39,12 +39,12 @@ describe('the names of operations', () => {
   afterEach(() => flags.close());
 
   it('have one method each, and every method of flags has an operation', () => {
-    const rows: readonly AnyOperation[] = Object.values(ALL_OPERATIONS);
+    const rows: readonly AnyOperation[] = Object.values(OPERATIONS);
     const named = rows.map(({ op, method = op }) => method);
     expect(named.toSorted()).toEqual(
       [...methodsOf(flags).keys()].filter((name) => !(name in WITHOUT_OPERATION)).toSorted(),
     );
-    expect(Object.entries(ALL_OPERATIONS).filter(([name, { op }]) => name !== op)).toEqual([]);
+    expect(Object.entries(OPERATIONS).filter(([name, { op }]) => name !== op)).toEqual([]);
   });
 
   it('have at most 60 methods on the root, and each namespace is made once', () => {

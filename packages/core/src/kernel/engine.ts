@@ -18,13 +18,11 @@ export interface Engine extends DocumentReader {
   readonly usage: UsageStorage;
   readonly memory: DocumentsInMemory;
   readonly now: () => Date;
-  /** The maximum lifetime of a new token in milliseconds; undefined: no limit. */
-  readonly maxTokenLifetime: number | undefined;
   readonly newId: () => string;
   readonly isUser: (userId: number) => Awaitable<boolean>;
 }
 
-/** The documents that evaluation keeps in memory: all flags, archived ones too, and all segments. Do not change them. */
+/** All documents of the kinds in memory, which follow the storage. Do not change them. */
 export interface DocumentsInMemory {
   /** Returns the states of the documents of a kind, by id. */
   statesOf<State>(documents: Documents<State>): ReadonlyMap<string, State>;
@@ -32,4 +30,9 @@ export interface DocumentsInMemory {
   get(key: DocumentKey): Versioned<unknown> | undefined;
   /** Applies all changes that other processes have committed before the call. Never rejects: the status holds the error. */
   refresh(): Promise<EvaluationStatus>;
+  status(): EvaluationStatus;
+  /** The position of the last event that was applied; undefined before the first. */
+  position(): string | undefined;
+  /** Whether this revision of a document is newer than the one in memory. */
+  isNewer(key: DocumentKey, revision: number): boolean;
 }

@@ -1,33 +1,69 @@
-import type { DomainEvent } from '../base/domain-event.js';
-import type { ActionOf, Kind, RecordedKind } from './kind.js';
-import type { Restorer } from './restorer.js';
+import type { DocumentKey } from '../storage/port.js';
+import type { ChangeEngine, Rules, SharedEngine } from './changes/change-engine.js';
+import type { AnyRow } from './changes/row.js';
+import type { DueSource } from './due/source.js';
+import type { PreparedChange } from './engine.js';
+import type { ActionOf } from './kind.js';
 
 /*
  * What a feature gives to the kernel: one value in its folder, `feature.ts`. The kernel imports none of them. It gets their
  * list once, from `features.ts`.
  */
 
-/** A part of the product. */
-export interface Feature {
+/**
+ * A part of the product.
+ *
+ * @typeParam Engine the engine with the parts of all features
+ * @typeParam Options the options of the host
+ */
+export interface Feature<Engine extends SharedEngine, Options> {
+  /** The name of its folder. */
   readonly name: string;
-  /** Its documents that events change. */
+  /** Its documents that events change, each by `describeKind`. */
   readonly kinds?: readonly unknown[];
+  /** The rows of its operations, reads too. */
+  readonly operations: Readonly<
+    Record<string, AnyRow<Engine & ChangeEngine> & { readonly input?: keyof Engine['validate'] }>
+  >;
+  /**
+   * Opens its parts when an engine starts: synchronously, after the features before it. The documents are in memory. The
+   * parts of later features are on the engine once it has started.
+   */
+  readonly open?: (engine: Engine, options: Options) => Opened<object>;
+  /** Returns the changes that create its first documents in a new storage. They do nothing if the documents exist. */
+  readonly seed?: (engine: Engine) => readonly PreparedChange[];
 }
 
-/** A kind of document, and how an undo and an import restore it. */
-export interface FeatureKind<State, Event extends DomainEvent, Action extends string = string> {
-  readonly documents: RecordedKind<State, Event, Action> & Partial<Pick<Kind<State, Event>, 'evolve'>>;
-  /** Undefined: the history leaves these documents out, and an undo never restores them. */
-  readonly restorer: Restorer<State, Event> | undefined;
+/** What a feature adds to an engine. */
+export interface Opened<Parts> {
+  /** The members that it adds to the engine, for its operations and for later features. */
+  readonly parts?: Parts;
+  /** Asked and told by the writer. */
+  readonly rules?: Rules;
+  /** Told by the replica which documents in memory have changed. Synchronous. */
+  readonly onDocuments?: (changed: readonly DocumentKey[]) => void;
+  /** Asked by the runner of what is due. */
+  readonly due?: DueSource;
+  /** Ends what it has started. Called before the storage is closed. */
+  readonly close?: () => Promise<unknown>;
 }
 
-/** Lists a kind of a feature. */
-export function describeKind<State, Event extends DomainEvent, Action extends string>(
-  documents: FeatureKind<State, Event, Action>['documents'],
-  restorer?: Restorer<State, Event>,
-): FeatureKind<State, Event, Action> {
-  return { documents, restorer };
-}
+type ListOf = readonly unknown[];
+
+/** The members that a list of features adds to the engine. */
+export type PartsOf<Features extends ListOf> = Features extends readonly [infer First, ...infer Rest]
+  ? PartsOfOne<First> & PartsOf<Rest>
+  : unknown;
+
+type PartsOfOne<Given> = Given extends { readonly open: (...given: never[]) => Opened<infer Parts> } ? Parts : unknown;
+
+/** The operations of a list of features. */
+export type OperationsOf<Features extends ListOf> = Features extends readonly [
+  { readonly operations: infer Operations },
+  ...infer Rest,
+]
+  ? Operations & OperationsOf<Rest>
+  : unknown;
 
 /** The descriptions of the events of a feature. */
 type EventsOf<Given> = Given extends { readonly kinds: readonly (infer Listed)[] } ? EventsOfKind<Listed> : never;

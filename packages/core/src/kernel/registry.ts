@@ -1,9 +1,8 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
 import type { PreparedChange } from './change.js';
-import type { Feature, FeatureKind } from './feature.js';
 import { type EventDescription, memberParts } from './kind.js';
-import type { Restorer } from './restorer.js';
+import type { FeatureKind, Restorer } from './restorer.js';
 
 type AnyKind = FeatureKind<unknown, DomainEvent>;
 
@@ -61,7 +60,9 @@ const UNKNOWN_EVENT: EventDescription<DomainEvent> = { parts: memberParts };
  * Creates the registry of a list of features, the lowest first. A restoration begins with the highest: flags, which know
  * segments and projects only as references, come after these.
  */
-export function createRegistry(features: readonly Feature[]): Registry {
+export function createRegistry(
+  features: readonly { readonly name: string; readonly kinds?: readonly unknown[] }[],
+): Registry {
   const listed = features.flatMap(({ kinds = [] }) => kinds as readonly AnyKind[]);
   const kindsWithHistory = listed.filter((kind): kind is KindWithHistory => kind.restorer !== undefined).reverse();
   const kinds = [...kindsWithHistory, ...listed.filter(({ restorer }) => restorer === undefined)];

@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../base/domain-event.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import type { UnitOfWork } from './change.js';
-import type { MergedVersions, Versions } from './kind.js';
+import type { Kind, MergedVersions, RecordedKind, Versions } from './kind.js';
 
 /** A document of a restoration, with its present and its target state. */
 export interface Restored<State> {
@@ -34,4 +34,19 @@ export interface Restorer<State, Event extends DomainEvent = DomainEvent> {
     versions: Versions<State>,
     target: State | undefined,
   ) => void;
+}
+
+/** A kind of document, and how an undo and an import restore it. */
+export interface FeatureKind<State, Event extends DomainEvent, Action extends string = string> {
+  readonly documents: RecordedKind<State, Event, Action> & Partial<Pick<Kind<State, Event>, 'evolve'>>;
+  /** Undefined: the history leaves these documents out, and an undo never restores them. */
+  readonly restorer: Restorer<State, Event> | undefined;
+}
+
+/** Lists a kind of a feature. */
+export function describeKind<State, Event extends DomainEvent, Action extends string>(
+  documents: FeatureKind<State, Event, Action>['documents'],
+  restorer?: Restorer<State, Event>,
+): FeatureKind<State, Event, Action> {
+  return { documents, restorer };
 }

@@ -1,14 +1,14 @@
 import { describeUnknownOption } from '../base/option-names.js';
 import { invalidInput } from '../base/validator.js';
 import type { ContextualFlags, EvaluationOperations, Evaluator } from '../evaluation/evaluation.types.js';
-import { type Replica, startReplica } from '../features/environments/environments.js';
-import { FlagDocuments } from '../features/environments/flag-documents.js';
+import type { Replica } from '../features/environments/environments.js';
 import { createProject } from '../features/projects/project.decide.js';
 import { DEFAULT_PROJECT } from '../features/projects/project.js';
 import { projectDocuments } from '../features/projects/project.kind.js';
 import { REGISTRY } from '../features.js';
 import type { Flags } from '../flags.js';
-import { prepareEngine } from '../open-flags.js';
+import { DocumentCache } from '../kernel/replica/document-cache.js';
+import { createFlags, prepareEngine } from '../open-flags.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
 import type { FlagsSchema } from '../typed-flags/schema.types.js';
@@ -66,7 +66,7 @@ export function testFlags(given: object = {}, options: TestFlagsOptions = {}): u
   }
   assertTestValues(values, schema);
   const ids = { last: 0 };
-  const { settings } = prepareEngine({ ...options, storage: memoryStorage() }, memoryStorage()).context;
+  const { settings } = prepareEngine({ ...options, storage: memoryStorage() }, memoryStorage());
   const createdAt = now().toISOString();
   const seed = { settings, createdAt, newId: options.newId ?? countedIds(ids) };
   const declarations = Object.entries(schema?.flags ?? {});
@@ -121,17 +121,17 @@ function openState({ options, commits: earlier, ids }: Origin): TestFlags {
     pollInterval: 0,
     usage: { interval: 0 },
   };
-  const { context, start } = prepareEngine(all, storage);
-  const documents = new FlagDocuments(REGISTRY);
-  loadCommits(documents, earlier);
-  const loaded = startReplica(all, context, { after: undefined, documents });
   const overrides = createOverrides();
-  const { flags } = start(withOverrides(loaded, overrides));
+  const documents = new DocumentCache(REGISTRY);
+  loadCommits(documents, earlier);
+  const engine = prepareEngine(all, storage).start({ after: undefined, documents });
+  const { replica } = engine;
+  const { flags } = createFlags(Object.assign(engine, { replica: withOverrides(replica, overrides) }), all);
   const fork = () => {
     const origin = { options, commits: commits.slice(), ids: { ...ids } };
-    return lazyFork(() => openState(origin), loaded.state.standard.snapshot, options);
+    return lazyFork(() => openState(origin), replica.state.standard.snapshot, options);
   };
-  return addControls(flags, { replica: loaded, overrides, schema: options.schema, fork });
+  return addControls(flags, { replica, overrides, schema: options.schema, fork });
 }
 
 interface Controls {

@@ -3,7 +3,7 @@ import { FlagsError } from '../../src/base/errors.js';
 import { REGISTRY } from '../../src/features.js';
 import { type Flags, memoryStorage, openFlags, type PlannedSet } from '../../src/index.js';
 import type { SetContext } from '../../src/kernel/changes/change-engine.js';
-import { createChangeSetWriter } from '../../src/kernel/changes/change-set-writer.js';
+import { createChangeSetWriter, joinRules } from '../../src/kernel/changes/change-set-writer.js';
 import type { PreparedChange, UnitOfWork } from '../../src/kernel/engine.js';
 import type { Aggregate, Read, Versioned } from '../../src/storage/documents.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -33,9 +33,8 @@ describe('the change set writer', () => {
       now,
       feed,
       applyUpdates: () => undefined,
-      forgetUsage: async () => undefined,
       registry: REGISTRY,
-      toPlannedSet: async () => ({ documents: [], segmentUses: [] }),
+      rules: joinRules([]),
     });
     type Decide = (count: number, read: Read) => readonly Counted[] | Promise<readonly Counted[]>;
     type Expected = Pick<PreparedChange, 'ifRevision' | 'revisionOf'>;
@@ -283,9 +282,8 @@ describe('cached decisions', () => {
       now: () => new Date(0),
       feed,
       applyUpdates: () => undefined,
-      forgetUsage: async () => undefined,
       registry: REGISTRY,
-      toPlannedSet: async () => ({ documents: [], segmentUses: [] }),
+      rules: joinRules([]),
       getCached: () => known,
     });
     type Decide = (count: number) => readonly number[];
@@ -372,9 +370,8 @@ describe('cached decisions', () => {
         now: () => new Date(0),
         feed: { subscriptions: new Set<never>(), ready: async () => undefined, wake: () => undefined },
         applyUpdates: () => undefined,
-        forgetUsage: async () => undefined,
         registry: REGISTRY,
-        toPlannedSet: async () => ({ documents: [], segmentUses: [] }),
+        rules: joinRules([]),
         getCached() {
           copies += 1;
           return { state: 7, revision: 2 };

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVENT_TYPES, FEATURES, REGISTRY } from '../../src/features.js';
-import { REQUEST_OPERATIONS } from '../../src/operations.js';
+import { EVENT_TYPES, FEATURES, OPERATIONS, REGISTRY } from '../../src/features.js';
 import { WIRE_NAMES } from '../../src/words/event-names.js';
 
 const KERNEL = join(__dirname, '../../src/kernel');
@@ -21,7 +20,7 @@ const texts = readdirSync(KERNEL, { recursive: true, encoding: 'utf8' })
 describe('the kernel', () => {
   // The actor's token is part of every event, and may be named.
   const kinds = REGISTRY.kinds.map(({ documents }) => documents.kind).filter((kind) => kind !== 'token');
-  const names = new Set<string>([...kinds, ...EVENT_TYPES, ...REQUEST_OPERATIONS]);
+  const names = new Set<string>([...kinds, ...EVENT_TYPES, ...Object.keys(OPERATIONS)]);
 
   it.each(texts)('names no kind, event or operation of a feature in %s', (_, text) => {
     const literals = [...text.matchAll(/(['"`])([\w-]+)\1/g)].map(([, , literal = '']) => literal);

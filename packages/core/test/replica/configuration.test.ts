@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { copyJson, freezeJson } from '../../src/base/json.js';
-import { FlagDocuments } from '../../src/features/environments/flag-documents.js';
+import { flagDocumentsIn } from '../../src/features/environments/flag-documents.js';
 import { REGISTRY } from '../../src/features.js';
 import type { Flags } from '../../src/index.js';
+import { DocumentCache } from '../../src/kernel/replica/document-cache.js';
 import { openFlags } from '../../src/open-flags.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
@@ -243,12 +244,12 @@ describe('documents in memory', () => {
   it('have the latest announced revision in the end, in any order and however often', () => {
     fc.assert(
       fc.property(NEWS, (news) => {
-        const documents = new FlagDocuments(REGISTRY);
+        const documents = new DocumentCache(REGISTRY);
         for (const one of news) documents.applyUpdate({ kind: 'flag', id: one.name }, one.revision, stateAt(one));
         for (const name of NAMES) {
           const revision = Math.max(0, ...news.filter((one) => one.name === name).map((one) => one.revision));
           const isThere = revision > 0 && revision !== 5;
-          expect(documents.flags.get(name)).toEqual(isThere ? stateAt({ name, revision }) : undefined);
+          expect(flagDocumentsIn(documents).flags.get(name)).toEqual(isThere ? stateAt({ name, revision }) : undefined);
           expect(documents.isNewer({ kind: 'flag', id: name }, revision)).toBe(false);
           expect(documents.isNewer({ kind: 'flag', id: name }, revision + 1)).toBe(true);
         }
@@ -257,22 +258,23 @@ describe('documents in memory', () => {
   });
 
   it('do not change after a repetition, nor after a revision without a change', () => {
-    const documents = new FlagDocuments(REGISTRY);
+    const documents = new DocumentCache(REGISTRY);
     const key = { kind: 'flag', id: 'checkout' };
     const state = { name: 'checkout', archived: false };
     expect(documents.applyUpdate(key, 1, state)).toBe(true);
     expect(documents.applyUpdate(key, 1, { ...state, description: 'late' })).toBe(false);
     expect(documents.applyUpdate(key, 2, { ...state })).toBe(false);
-    expect(documents.flags.get('checkout')).toBe(state);
+    expect(flagDocumentsIn(documents).flags.get('checkout')).toBe(state);
     expect(documents.applyUpdate(key, 3, undefined)).toBe(true);
     expect(documents.applyUpdate(key, 4, undefined)).toBe(false);
   });
 
   it('include flags and segments, and nothing else', () => {
-    const documents = new FlagDocuments(REGISTRY);
+    const documents = new DocumentCache(REGISTRY);
     expect(documents.applyUpdate({ kind: 'project', id: 'default' }, 1, { id: 'default' })).toBe(false);
     expect(documents.applyUpdate({ kind: 'segment', id: '1' }, 1, { id: 1, name: 'beta', constraints: [] })).toBe(true);
-    expect([documents.flags.size, documents.segments.size]).toEqual([0, 1]);
+    const { flags, segments } = flagDocumentsIn(documents);
+    expect([flags.size, segments.size]).toEqual([0, 1]);
   });
 });
 

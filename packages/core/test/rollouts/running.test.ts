@@ -282,7 +282,7 @@ it('looks at 1,000 rollouts among 100,000 flags in less than a millisecond, with
   };
   const flags = await openFlags({ ...options, storage: counting });
   const engine = (flags as unknown as { readonly [ENGINE]: FlagsEngine })[ENGINE];
-  const source = new DueSteps(() => engine, engine.rolling, { guard: () => 'go', authorize: undefined, actor: '' });
+  const source = new DueSteps(engine, engine.rolling, { guard: () => 'go', authorize: undefined, actor: '' });
   reads = 0;
   let fastest = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 100; attempt++) {

@@ -182,7 +182,9 @@ export function prepareRequested<E extends SharedRequestEngine>(
 }
 
 /** Returns the check of the engine's actor, which is also told the projects whose clients would see the changes. */
-export function authorizeAll(engine: Pick<RequestEngine, 'authorize' | 'replica'>): AuthorizeChanges | undefined {
+export function authorizeAll(
+  engine: Pick<RequestEngine, 'authorize' | 'replica' | 'memory'>,
+): AuthorizeChanges | undefined {
   const { authorize } = engine;
   return (
     authorize &&
@@ -192,7 +194,7 @@ export function authorizeAll(engine: Pick<RequestEngine, 'authorize' | 'replica'
 
 /** Returns the projects whose clients would see planned changes, those of children and of users of a segment included. */
 export async function projectsSeenIn(
-  engine: Pick<RequestEngine, 'replica'>,
+  engine: Pick<RequestEngine, 'replica' | 'memory'>,
   documents: readonly PlannedDocument[],
 ): Promise<readonly string[]> {
   return [...new Set((await effectsOf(engine, documents)).map(({ project }) => project))];

@@ -5,6 +5,7 @@ import { LIMITS } from '../../base/limits.js';
 import type { DecidedSet } from '../../kernel/changes/change-engine.js';
 import type { AuthorizeDue } from '../../kernel/changes/change-set.types.js';
 import { createKeyedMutex } from '../../kernel/changes/change-set-writer.js';
+import { toPlannedSet } from '../../kernel/changes/planned.js';
 import type { ChangeSetUnit } from '../../kernel/changes/unit-of-work.js';
 import { isStorageError, refusalOf } from '../../kernel/due/host.js';
 import { OVERDUE } from '../../kernel/due/runner.js';
@@ -12,7 +13,6 @@ import type { DueCounts, DueSource } from '../../kernel/due/source.js';
 import { actorOf } from '../../kernel/engine.js';
 import { nameOf, type Versioned } from '../../storage/documents.js';
 import type { DocumentCheck } from '../../storage/port.js';
-import { toPlannedSet } from '../segments/segment-uses.js';
 import { askDue, assertAuthor } from '../tokens/author.js';
 import * as rules from './change-request.decide.js';
 import { isOpen, type RequestState, type RequestSummary } from './change-request.js';
@@ -40,10 +40,8 @@ const PRUNED_AT_ONCE = 100;
 /** The request, or a document that the host was asked about, has changed meanwhile. */
 class HasChanged extends Error {}
 
-interface SourceOptions {
-  /** Called after the construction: the engine contains its sources. */
-  readonly engineOf: () => SharedRequestEngine;
-  readonly authorize: AuthorizeDue | undefined;
+export interface DueRequestsOptions {
+  readonly authorize?: AuthorizeDue | undefined;
   /** The actor of events without a caller: a request fails or expires. */
   readonly actor: string;
 }
@@ -82,11 +80,10 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   /** Applies requests that touch the same document one after the other. */
   private readonly inOrder = createKeyedMutex();
 
-  constructor(private readonly options: SourceOptions) {}
-
-  private get engine(): SharedRequestEngine {
-    return this.options.engineOf();
-  }
+  constructor(
+    private readonly engine: SharedRequestEngine,
+    private readonly options: DueRequestsOptions,
+  ) {}
 
   reschedule(request: RequestSummary): void {
     const at = isOpen(request.state) && request.at !== null ? Date.parse(request.at) : undefined;
@@ -190,8 +187,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   private async applyInTurn(id: string): Promise<Outcome> {
     const found = await this.engine.read(requestDocuments, id);
     if (!found || !isOpen(found.state.state)) return 'gone';
-    const { poller } = this.engine.replica;
-    const known = `${poller.position()} ${found.revision}`;
+    const known = `${this.engine.memory.position()} ${found.revision}`;
     const isExpired = rules.stateAt(found.state, this.engine.now()) === 'expired';
     if (!isExpired && this.lacking.get(id) === known) return 'waits';
     const { authorize } = this.options;
@@ -265,7 +261,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     authorize: AuthorizeDue,
     decided: DecidedSet,
   ): Promise<readonly DocumentCheck[]> {
-    const planned = await toPlannedSet(this.engine.registry, decided);
+    const planned = await toPlannedSet(this.engine, decided);
     const projects = await projectsSeenIn(this.engine, planned.documents);
     const question = { authorize, author: applierOf(request), what: 'change request' } as const;
     await askDue(this.engine, question, { ...planned, projects });

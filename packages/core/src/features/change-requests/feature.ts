@@ -1,8 +1,29 @@
-import { describeKind } from '../../kernel/feature.js';
+import type { Opened } from '../../kernel/feature.js';
+import { describeKind } from '../../kernel/restorer.js';
 import { requestDocuments } from './change-request.kind.js';
+import { DueRequests, type DueRequestsOptions } from './due-requests.js';
+import type { RequestParts, SharedRequestEngine } from './engine.js';
+import { createApprovalGate } from './gate.js';
+import { changeRequestOperations } from './operations.js';
 import { policyDocuments } from './policy.kind.js';
+import { createEmptyPolicy, policyOperations } from './policy.operations.js';
+
+/** The options of the host that change requests read. */
+export interface RequestOptions {
+  readonly due?: Omit<DueRequestsOptions, 'actor'>;
+  readonly actor: string;
+}
+
+function open(engine: SharedRequestEngine, { due, actor }: RequestOptions): Opened<RequestParts> {
+  const gate = createApprovalGate(engine);
+  const dueRequests = new DueRequests(engine, { ...due, actor });
+  return { parts: { gate, dueRequests }, rules: gate, due: dueRequests };
+}
 
 export const changeRequestsFeature = {
   name: 'change-requests',
   kinds: [describeKind(requestDocuments), describeKind(policyDocuments)],
+  operations: { ...policyOperations, ...changeRequestOperations },
+  open,
+  seed: createEmptyPolicy,
 } as const;

@@ -1,15 +1,14 @@
 import { compareCodePoints } from '../../base/collections.js';
 import { FlagsError } from '../../base/errors.js';
-import type { DecidedSet } from '../../kernel/changes/change-engine.js';
-import type { NeededApproval } from '../../kernel/changes/change-set.types.js';
+import type { DecidedSet, Rules } from '../../kernel/changes/change-engine.js';
+import type { GatedEffect, NeededApproval } from '../../kernel/changes/change-set.types.js';
 import type { ChangeSetUnit } from '../../kernel/changes/unit-of-work.js';
-import type { FlagsStorage } from '../../storage/port.js';
+import type { Engine } from '../../kernel/engine.js';
+import type { EffectReplica } from '../environments/effects.js';
 import { digestEffects, findEffects, isVisible, type PlannedState } from '../environments/effects.js';
-import type { Replica } from '../environments/environments.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
 import type { FlagEvent } from '../flags/flag.js';
 import { isFreeOfApproval } from '../flags/review.js';
-import type { DescribingGate } from './engine.js';
 import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY, loweredBy, protectedBy } from './policy.js';
 import { policyDocuments } from './policy.kind.js';
 import { POLICY_KEY } from './policy.operations.js';
@@ -19,9 +18,14 @@ const REFRESHES = 5;
 /** The most events beyond the position of the replica that one read returns. */
 const BEYOND = 100;
 
-interface GateOptions {
-  readonly storage: Pick<FlagsStorage, 'events'>;
-  readonly replica: Pick<Replica, 'documents' | 'poller'>;
+interface GateEngine extends Pick<Engine, 'storage' | 'memory'> {
+  readonly replica: EffectReplica;
+}
+
+/** The rules of approvals, which also describe what they found. */
+export interface DescribingGate extends Rules {
+  /** Returns what a decided set does in protected environments, and the approval that it needs. */
+  readonly describe: (decided: DecidedSet) => Promise<GatedEffect>;
 }
 
 /**
@@ -29,13 +33,13 @@ interface GateOptions {
  * clients could see raises the revision of a policy that is not empty: a set that comes in between makes the commit
  * conflict.
  */
-export function createApprovalGate({ storage, replica }: GateOptions): DescribingGate {
-  const { documents, poller } = replica;
+export function createApprovalGate(engine: GateEngine): DescribingGate {
+  const { storage, memory } = engine;
 
   /** Brings the replica to a state that contains every set before the revision of the policy that was read. */
   async function refresh(): Promise<void> {
     for (let attempt = 1; attempt <= REFRESHES; attempt++) {
-      const status = await poller.refresh();
+      const status = await memory.refresh();
       if (status.state === 'stale') throw status.error;
       if (await hasFollowed()) return;
     }
@@ -45,10 +49,10 @@ export function createApprovalGate({ storage, replica }: GateOptions): Describin
 
   /** Whether the replica has all flags and segments of the events that are visible now. */
   async function hasFollowed(): Promise<boolean> {
-    const after = poller.position();
+    const after = memory.position();
     const range = { limit: BEYOND, withoutData: true, ...(after !== undefined && { after }) } as const;
     const { events } = await storage.events({ order: 'newest-first', ...range });
-    const isMissed = events.some(({ subject, revision }) => isVisible(subject) && documents.isNewer(subject, revision));
+    const isMissed = events.some(({ subject, revision }) => isVisible(subject) && memory.isNewer(subject, revision));
     return !isMissed && events.length < BEYOND;
   }
 
@@ -67,7 +71,7 @@ export function createApprovalGate({ storage, replica }: GateOptions): Describin
     if (environments.length > 0 && states.length > 0) {
       await refresh();
       const scope = { environments: [...environments].sort(compareCodePoints), describesPlans: true };
-      found = await findEffects(replica, states, scope);
+      found = await findEffects(engine.replica, states, scope);
     }
     const isSeen = (ref: FlagPlace) => found.some((effect) => isSamePlace(effect, ref));
     const effects = [...found, ...steps.filter((ref) => !isSeen(ref)).map(toEffect)];
@@ -78,10 +82,10 @@ export function createApprovalGate({ storage, replica }: GateOptions): Describin
   }
 
   return {
-    isActive: () => !isEmpty((documents.get(POLICY_KEY)?.state ?? EMPTY_POLICY) as ApprovalPolicy),
+    isActive: () => !isEmpty((memory.get(POLICY_KEY)?.state ?? EMPTY_POLICY) as ApprovalPolicy),
     async enter(unit, isFirst) {
       if (!isGuarded(unit)) return;
-      const known = isFirst ? documents.get(POLICY_KEY) : undefined;
+      const known = isFirst ? memory.get(POLICY_KEY) : undefined;
       if (known && isEmpty(known.state as ApprovalPolicy)) unit.assume(POLICY_KEY, known);
       else if (!isEmpty(await policyOf(unit))) await unit.touch(policyDocuments, APPROVAL_POLICY);
     },
@@ -90,7 +94,7 @@ export function createApprovalGate({ storage, replica }: GateOptions): Describin
       const approval = change && approvalOf(change);
       if (!approval) return false;
       if (bypass !== undefined) return true;
-      const lack = decided.approval?.({ effect: await digestOf(replica, change), approval });
+      const lack = decided.approval?.({ effect: await digestOf(engine.replica, change), approval });
       if (decided.approval && lack === undefined) return false;
       throw approvalRequired(change, lack);
     },
@@ -100,7 +104,7 @@ export function createApprovalGate({ storage, replica }: GateOptions): Describin
     },
     async describe(decided) {
       const change = await findGuarded(decided);
-      return { effect: await digestOf(replica, change), approval: (change && approvalOf(change)) ?? null };
+      return { effect: await digestOf(engine.replica, change), approval: (change && approvalOf(change)) ?? null };
     },
   };
 }
@@ -128,7 +132,7 @@ function approvalOf({ policy, lowered, guarded }: GuardedChange): NeededApproval
 }
 
 /** Returns the SHA-256 of the effects of a change in protected environments: that of an empty list if it has none. */
-function digestOf(replica: GateOptions['replica'], change: GuardedChange | undefined): Promise<string> {
+function digestOf(replica: EffectReplica, change: GuardedChange | undefined): Promise<string> {
   if (!change) return digestEffects(replica, [], []);
   const { next, lowered, states, steps, effects } = change;
   const lowers = Object.keys(lowered).length > 0;

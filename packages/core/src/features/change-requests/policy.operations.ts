@@ -1,5 +1,5 @@
 import { isSameJson } from '../../base/json.js';
-import type { Engine, PreparedChange, UnitOfWork } from '../../kernel/engine.js';
+import type { Engine, PreparedChange } from '../../kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE, singleOperation } from '../../kernel/operation.js';
 import type { DocumentKey } from '../../storage/port.js';
 import { notByToken } from '../tokens/people.js';
@@ -39,11 +39,22 @@ async function getApprovalPolicy({ read, settings }: Engine): Promise<KnownAppro
   return toKnownPolicy((await read(policyDocuments, APPROVAL_POLICY))?.state ?? EMPTY_POLICY, settings.environments);
 }
 
-/** Creates the empty policy in the commit of a set. */
-export async function putEmptyPolicy(unit: UnitOfWork): Promise<void> {
-  if (!(await unit.read(policyDocuments, APPROVAL_POLICY))) {
-    await unit.put(policyDocuments, APPROVAL_POLICY, EMPTY_POLICY);
-  }
+/**
+ * Returns the change that creates the empty policy with the first events of a storage. It has no event, so nothing is
+ * committed for it alone.
+ */
+export function createEmptyPolicy({ memory }: Engine): readonly PreparedChange[] {
+  if (memory.get(POLICY_KEY)) return [];
+  const change: PreparedChange = {
+    subject: POLICY_KEY,
+    async decide(unit) {
+      if (!(await unit.read(policyDocuments, APPROVAL_POLICY))) {
+        await unit.put(policyDocuments, APPROVAL_POLICY, EMPTY_POLICY);
+      }
+    },
+    result: () => undefined,
+  };
+  return [change];
 }
 
 export const policyOperations = defineOperations({

@@ -1,25 +1,15 @@
 import type { InputOf, RefOf } from '../../kernel/changes/row.js';
-import { dependencyOperations } from '../flags/dependencies.operations.js';
-import { flagOperations } from '../flags/flag.operations.js';
-import { strategyOperations } from '../flags/strategies.operations.js';
+import type { flagsFeature } from '../flags/feature.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
-import { memberOperations } from '../projects/members.operations.js';
-import { projectOperations } from '../projects/project.operations.js';
-import { rolloutOperations } from '../rollouts/rollouts.operations.js';
-import { segmentOperations } from '../segments/segment.operations.js';
+import type { projectsFeature } from '../projects/feature.js';
+import type { rolloutsFeature } from '../rollouts/feature.js';
+import type { segmentsFeature } from '../segments/feature.js';
 
-/** The operations of the features before this one: change sets contain those that say so. */
-export const SET_OPERATIONS = {
-  ...projectOperations,
-  ...memberOperations,
-  ...flagOperations,
-  ...dependencyOperations,
-  ...strategyOperations,
-  ...segmentOperations,
-  ...rolloutOperations,
-};
-
-type Operations = typeof SET_OPERATIONS;
+/** The features whose operations change sets may contain. The compiler refuses a list of features that lacks one here. */
+type Operations = (typeof projectsFeature)['operations'] &
+  (typeof flagsFeature)['operations'] &
+  (typeof segmentsFeature)['operations'] &
+  (typeof rolloutsFeature)['operations'];
 
 /** The name of an operation that a change set may contain. */
 export type ChangeOperationName = {

@@ -64,7 +64,7 @@ export async function exportDefinitions(
  * Yields the documents of a kind in the order of their ids, in slices. Those that are in memory are not copied, because
  * copies would double the memory: callers must not change them.
  */
-export async function* readAll<State>({ storage, replica }: EnvironmentEngine, kind: string): AsyncGenerator<State> {
+export async function* readAll<State>({ storage, memory }: EnvironmentEngine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
     await pause();
@@ -75,7 +75,7 @@ export async function* readAll<State>({ storage, replica }: EnvironmentEngine, k
       ...(after !== undefined && { after }),
     });
     for (const { key, revision, content } of page) {
-      const known = replica.documents.get(key);
+      const known = memory.get(key);
       yield (known?.revision === revision ? known.state : content) as State;
     }
     after = page.at(-1)?.key.id;

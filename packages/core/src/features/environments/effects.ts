@@ -5,6 +5,7 @@ import { memoize } from '../../base/memoize.js';
 import { paced } from '../../base/paced.js';
 import type { PlannedDocument } from '../../kernel/changes/change-set.types.js';
 import { hashOf } from '../../kernel/changes/repetition.js';
+import type { Engine } from '../../kernel/engine.js';
 import {
   describeFlag,
   describeParent,
@@ -26,8 +27,8 @@ import type { Replica } from './environments.js';
 /** The flags and segments that a set does not change. */
 export type EffectReplica = Pick<Replica, 'documents'>;
 
-interface WithReplica {
-  readonly replica: Pick<Replica, 'documents' | 'poller'>;
+interface WithReplica extends Pick<Engine, 'memory'> {
+  readonly replica: EffectReplica;
 }
 
 /** A document before or after the change set; null if there is none. */
@@ -36,12 +37,12 @@ export type PlannedState = Pick<PlannedDocument, 'kind' | 'id' | Side>;
 
 /** Returns the effects of planned documents: the changes that clients of each environment would see. */
 export async function effectsOf(
-  { replica }: WithReplica,
+  { replica, memory }: WithReplica,
   documents: readonly PlannedState[],
 ): Promise<readonly FlagEffect[]> {
   if (!documents.some(isVisible)) return [];
   // The plan has not read parents, children and uses of segments: other processes may have changed them.
-  const status = await replica.poller.refresh();
+  const status = await memory.refresh();
   if (status.state === 'stale') throw status.error;
   return findEffects(replica, documents);
 }

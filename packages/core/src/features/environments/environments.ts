@@ -7,26 +7,22 @@ import type {
   CustomStrategy,
   EnvironmentConfiguration,
   Impression,
+  PayloadReader,
   TextEncoding,
 } from '../../evaluation/evaluation.types.js';
 import { type EvaluationProblem, ProblemReporter } from '../../evaluation/problem.js';
 import type { Snapshot } from '../../evaluation/snapshot.js';
 import { STRATEGIES } from '../../evaluation/strategies.js';
 import type { EnvironmentCount, FlagUsage } from '../../evaluation/usage-counters.js';
-import {
-  type DocumentReplica,
-  type DocumentSource,
-  followDocuments,
-  type LoadedDocuments,
-  loadDocuments,
-} from '../../kernel/replica/replica.js';
+import type { SharedEngine } from '../../kernel/changes/change-engine.js';
+import type { Opened } from '../../kernel/feature.js';
 import type { DocumentKey } from '../../storage/port.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
-import { startUsageRecorder, type UsageOptions, type UsageRecorder } from '../usage/usage-recorder.js';
+import { startUsageRecorder, type UsageOptions } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import { Environment, type EnvironmentOptions } from './environment.js';
-import { FlagDocuments } from './flag-documents.js';
+import { type FlagDocuments, flagDocumentsIn } from './flag-documents.js';
 
 /** All compiled environments, kept current with the documents in memory. */
 export interface EvaluationState {
@@ -42,7 +38,7 @@ export interface EvaluationState {
   drain(): readonly EnvironmentCount[];
 }
 
-export interface EvaluationStateOptions {
+interface EvaluationStateOptions {
   readonly settings: FlagsSettings;
   readonly documents: FlagDocuments;
   readonly options: EnvironmentOptions;
@@ -106,15 +102,12 @@ function countsOf(environment: string, usage: readonly FlagUsage[]): readonly En
   });
 }
 
-/** The in-memory copy of the storage, and its evaluation. */
-export interface Replica extends DocumentReplica {
+/** The evaluation of the documents in memory. */
+export interface Replica {
   readonly state: EvaluationState;
   readonly documents: FlagDocuments;
   /** How this process compiles flags: for snapshots of other states than the current one. */
   readonly options: EnvironmentOptions;
-  readonly usage: UsageRecorder;
-  /** The name of this process in usage. */
-  readonly instance: string;
   readonly impressions: Listeners<Impression>;
   /** Notified after every change that evaluation sees. */
   readonly changes: Listeners<ConfigurationChange>;
@@ -124,38 +117,29 @@ export interface Replica extends DocumentReplica {
   readonly problems: ProblemReporter;
 }
 
-/** The options of `openFlags` that evaluation needs. */
-export interface ReplicaOptions {
+/** What environments add to the engine. */
+export interface EnvironmentParts {
+  readonly replica: Replica;
+  readonly payloads: PayloadReader;
+}
+
+/** The options of the host that environments read. */
+export interface EvaluationSetup {
   readonly strategies?: readonly CustomStrategy[];
   readonly idEncoding?: TextEncoding;
   readonly onProblem?: (problem: EvaluationProblem) => void;
-}
-
-export interface ReplicaContext extends DocumentSource {
-  readonly usageWriter: UsageWriter;
+  readonly payloads: PayloadReader;
   /** How this process reports its evaluations. */
-  readonly usageSettings: Pick<UsageOptions, 'application' | 'instance' | 'interval'>;
-  readonly settings: FlagsSettings;
+  readonly usage: Pick<UsageOptions, 'application' | 'instance' | 'interval'>;
 }
 
-/** Reads all flags and segments, then follows the changes of other processes. */
-export async function openReplica(options: ReplicaOptions, context: ReplicaContext): Promise<Replica> {
-  const replica = startReplica(options, context, await loadDocuments(context, new FlagDocuments(context.registry)));
-  // The documents were read one kind after the other. The feed brings all of them to one state.
-  await replica.poller.refresh();
-  return replica;
-}
-
-/** Starts a replica from documents in memory. */
-export function startReplica(
-  host: ReplicaOptions,
-  context: ReplicaContext,
-  loaded: LoadedDocuments<FlagDocuments>,
-): Replica {
-  const { documents } = loaded;
-  const { usageWriter, usageSettings, settings, now, onError } = context;
-  const { instance } = usageSettings;
-  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf } = host;
+/** Compiles the environments, and records the evaluations of this process. Evaluation still works after the end. */
+export function openEnvironments(
+  { settings, memory, usageWriter, now, onError }: SharedEngine & { readonly usageWriter: UsageWriter },
+  host: EvaluationSetup,
+): Opened<EnvironmentParts> {
+  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, payloads } = host;
+  const documents = flagDocumentsIn(memory);
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
   const counts = createListeners<readonly EnvironmentCount[]>(onError);
@@ -175,12 +159,12 @@ export function startReplica(
     documents,
     options,
     onChange: changes.notify,
-    onDeleted: (flag) => usage.forget(flag),
+    onDeleted: (flag) => recorder.forget(flag),
   });
-  const usage = startUsageRecorder({
+  const recorder = startUsageRecorder({
     writer: usageWriter,
     now,
-    ...usageSettings,
+    ...host.usage,
     strategies: [...STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
     drain() {
       const drained = state.drain();
@@ -189,15 +173,8 @@ export function startReplica(
     },
     onError,
   });
-  const followed = followDocuments(context, loaded);
-  followed.onDocuments.add(state.recompile);
-  return { ...followed, state, documents, options, usage, instance, impressions, changes, counts, problems };
-}
-
-/** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */
-export async function closeReplica({ poller, usage }: Replica): Promise<void> {
-  await poller.close();
-  await usage.close();
+  const replica = { state, documents, options, impressions, changes, counts, problems };
+  return { parts: { replica, payloads }, onDocuments: state.recompile, close: recorder.close };
 }
 
 function warnOf({ message, code }: EvaluationProblem): void {

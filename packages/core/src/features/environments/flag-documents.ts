@@ -1,9 +1,15 @@
-import { DocumentCache } from '../../kernel/replica/document-cache.js';
+import type { DocumentsInMemory } from '../../kernel/engine.js';
+import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
+import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 
-/** The documents in memory, with all flags, archived ones too, and all segments by name and id. */
-export class FlagDocuments extends DocumentCache {
-  readonly flags = this.statesOf(flagDocuments);
-  readonly segments = this.statesOf(segmentDocuments);
+/** All flags in memory by name, archived ones too, and all segments by id. They follow the storage. */
+export interface FlagDocuments {
+  readonly flags: ReadonlyMap<string, FlagState>;
+  readonly segments: ReadonlyMap<string, SegmentState>;
+}
+
+export function flagDocumentsIn(memory: Pick<DocumentsInMemory, 'statesOf'>): FlagDocuments {
+  return { flags: memory.statesOf(flagDocuments), segments: memory.statesOf(segmentDocuments) };
 }

@@ -37,7 +37,7 @@ async function plan(engine: EnvironmentEngine, changes: readonly GivenChange[]):
 export async function planOf(engine: EnvironmentEngine, decided: DecidedSet): Promise<ChangePlan> {
   const documents = toPlannedDocuments(engine.registry, decided);
   const effects = await effectsOf(engine, documents);
-  return { documents, effects, approval: await engine.gate.findApproval(decided) };
+  return { documents, effects, approval: await engine.rules.findApproval(decided) };
 }
 
 /** Validates a query from an untyped caller. Contexts may have any members. */

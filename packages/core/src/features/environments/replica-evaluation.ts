@@ -50,11 +50,11 @@ export class ReplicaEvaluation extends Evaluation implements EvaluationOperation
   }
 
   status(): EvaluationStatus {
-    return this.describe(this.engine.replica.poller.status());
+    return this.describe(this.engine.memory.status());
   }
 
   async refresh(): Promise<EvaluationStatus> {
-    return this.describe(await this.engine.replica.poller.refresh());
+    return this.describe(await this.engine.memory.refresh());
   }
 
   private describe(status: EvaluationStatus): EvaluationStatus {

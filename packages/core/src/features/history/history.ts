@@ -7,7 +7,7 @@ import type { ChangePlan, ChangePreview, PreviewQuery } from '../environments/pl
 import { asOf, type PastEngine } from './as-of.operations.js';
 import { historyOperations } from './history.operations.js';
 import type { FlagsView, HistoryEntry, HistoryRef, UndoOptions } from './history.types.js';
-import { historyChangeOperations } from './undo.operations.js';
+import { undoOperations } from './undo.operations.js';
 
 /** Change sets that were committed, how to take them back, and the flags of the past: `flags.history`. */
 export class History extends Namespace {
@@ -29,7 +29,7 @@ export class History extends Namespace {
    * await flags.history.undo({ changeSet: set.id }, { reason: 'Too many errors' });
    */
   undo(ref: ChangeSetRef, options?: UndoOptions): Promise<ChangeSet> {
-    return run(this, historyChangeOperations.undoChangeSet, { ref, context: options });
+    return run(this, undoOperations.undoChangeSet, { ref, context: options });
   }
 
   /**
@@ -40,7 +40,7 @@ export class History extends Namespace {
    * const { documents, effects } = await flags.history.planUndo({ changeSet: set.id });
    */
   planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan> {
-    return run(this, historyChangeOperations.planUndo, { ref, context: options });
+    return run(this, undoOperations.planUndo, { ref, context: options });
   }
 
   /**
@@ -53,7 +53,7 @@ export class History extends Namespace {
    * const { flags: [checkout] } = await flags.history.previewUndo({ changeSet: set.id }, query);
    */
   previewUndo(ref: ChangeSetRef, query: PreviewQuery & Pick<UndoOptions, 'authorize'>): Promise<ChangePreview> {
-    return run(this, historyChangeOperations.previewUndo, { ref, context: query });
+    return run(this, undoOperations.previewUndo, { ref, context: query });
   }
 
   /**

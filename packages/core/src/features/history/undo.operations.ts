@@ -3,7 +3,8 @@ import type { ChangeSet } from '../../kernel/changes/change-set.types.js';
 import { commitSet, planPrepared } from '../../kernel/changes/change-sets.operations.js';
 import { ChangesHash } from '../../kernel/changes/repetition.js';
 import { toContext } from '../../kernel/changes/run-operation.js';
-import { type Call, CHANGE_SET, call, defineOperations } from '../../kernel/operation.js';
+import type { Engine } from '../../kernel/engine.js';
+import { type Call, CHANGE_SET, call, defineOperations, singleOperation } from '../../kernel/operation.js';
 import { type EnvironmentEngine, planOf, previewPlanned } from '../environments/plan.operations.js';
 import type { ChangePlan, PreviewQuery } from '../environments/plan.types.js';
 import type { UndoOptions } from './history.types.js';
@@ -27,13 +28,18 @@ async function planUndo(engine: EnvironmentEngine, ref: ChangeSetRef, options: A
 type Authorize = Pick<UndoOptions, 'authorize'>;
 
 /** The undo of change sets. */
-export const historyChangeOperations = defineOperations({
-  undoChangeSet: call({
-    method: 'history.undo',
-    ref: CHANGE_SET,
+export const undoOperations = defineOperations({
+  // A change request contains it as a change. Its method returns the whole set.
+  undoChangeSet: {
+    ...singleOperation({
+      method: 'history.undo',
+      ref: CHANGE_SET,
+      isInRequests: 'alone',
+      prepare: (engine: Engine, ref: ChangeSetRef, _input: unknown) => prepareUndo(engine, ref),
+    }),
     run: (engine: EnvironmentEngine, { ref, context }: Call<ChangeSetRef, undefined, UndoOptions | undefined>) =>
       undoChangeSet(engine, ref, context),
-  }),
+  },
   planUndo: call({
     method: 'history.planUndo',
     ref: CHANGE_SET,

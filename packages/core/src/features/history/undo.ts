@@ -11,7 +11,6 @@ import {
   readSet,
   toChangeSet,
 } from '../../kernel/log/change-set-log.js';
-import { CHANGE_SET, defineOperations, singleOperation } from '../../kernel/operation.js';
 import type { Registry } from '../../kernel/registry.js';
 import type { DocumentKey, StoredEvent } from '../../storage/port.js';
 import { type Restoration, restoreDocuments } from './restore.js';
@@ -111,12 +110,3 @@ function toConflict(id: string, error: unknown): unknown {
   const message = `The change set ${id} can no longer be undone: ${error.message}`;
   return new FlagsError('undo_conflict', message, undefined, { cause: error });
 }
-
-export const undoOperations = defineOperations({
-  undoChangeSet: singleOperation({
-    method: 'history.undo',
-    ref: CHANGE_SET,
-    isInRequests: 'alone',
-    prepare: (engine: Engine, ref: ChangeSetRef, _input: unknown) => prepareUndo(engine, ref),
-  }),
-});

@@ -30,7 +30,7 @@ import { tokenDocuments } from '../tokens/token.kind.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { removeTokenUse } from '../tokens/token-verification.operations.js';
 import * as projectRules from './project.decide.js';
-import { KINDS_IN_PROJECTS, type ProjectEvent, type ProjectState } from './project.js';
+import { DEFAULT_PROJECT, KINDS_IN_PROJECTS, type ProjectEvent, type ProjectState } from './project.js';
 import { findProject, projectDocuments, type StoredProjectSummary } from './project.kind.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
@@ -54,6 +54,21 @@ export function changeProject<Result>(
     },
     result: async ({ read }) => result(await findProject(read, { project })),
   };
+}
+
+/** Returns the change that creates the default project unless it exists. Another process may create it at the same moment. */
+export function createDefaultProject({ now }: Engine): readonly PreparedChange[] {
+  const createdAt = now().toISOString();
+  const change: PreparedChange = {
+    subject: { kind: projectDocuments.kind, id: DEFAULT_PROJECT },
+    async decide(unit) {
+      if (await unit.read(projectDocuments, DEFAULT_PROJECT)) return;
+      const events = projectRules.createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt);
+      await unit.apply(projectDocuments, DEFAULT_PROJECT, events);
+    },
+    result: () => undefined,
+  };
+  return [change];
 }
 
 async function listProjects(engine: Engine, query?: PageQuery): Promise<ListPage<ProjectSummary>> {

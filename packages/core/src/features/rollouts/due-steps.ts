@@ -21,9 +21,9 @@ const AT_ONCE = 16;
 /** How often the host is asked about one step, if its flag changes while the host answers. */
 const ATTEMPTS = 3;
 
-interface DueStepsOptions {
-  readonly guard: RolloutGuard | undefined;
-  readonly authorize: AuthorizeDue | undefined;
+export interface DueStepsOptions {
+  readonly guard?: RolloutGuard | undefined;
+  readonly authorize?: AuthorizeDue | undefined;
   /**
    * The actor of events without a caller: the end of a rollout, a pause after a refusal, and a rollback by the guard.
    */
@@ -63,12 +63,11 @@ export class DueSteps implements DueSource<ChangedRollout> {
   private readonly reported = new Set<string>();
 
   constructor(
-    /** Called after the construction: the engine contains the runner. */
-    private readonly engineOf: () => SharedEngine,
+    private readonly engine: SharedEngine,
     private readonly rolling: RollingFlags,
     private readonly options: DueStepsOptions,
   ) {
-    this.guards = options.guard && new RolloutGuards(options.guard, engineOf);
+    this.guards = options.guard && new RolloutGuards(options.guard, engine);
   }
 
   nextAt(): number {
@@ -135,7 +134,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
 
   /** Asks the guard, and takes the step or rolls back. Resolves to the rollout if it has changed. */
   private async serve(known: KnownRollout, now: number, hasFailed: () => boolean): Promise<ChangedRollout | undefined> {
-    const { closing } = this.engineOf().lifetime;
+    const { closing } = this.engine.lifetime;
     const isOver = () => hasFailed() || closing.aborted;
     const { guards } = this;
     const answer = guards ? await this.askInTurn(() => (isOver() ? 'hold' : guards.ask(known, now))) : 'go';
@@ -184,7 +183,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
   }
 
   private checkOf(author: StrategyRollout['author']): DueChange['check'] {
-    return (unit) => assertAuthor(unit, { author, what: 'rollout' }, this.engineOf().now());
+    return (unit) => assertAuthor(unit, { author, what: 'rollout' }, this.engine.now());
   }
 
   /**
@@ -198,7 +197,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
   ): Promise<number | undefined> {
     const { authorize } = this.options;
     if (!authorize) return undefined;
-    const engine = this.engineOf();
+    const { engine } = this;
     const set = {
       ...this.contextWith(context),
       authorize: (planned: PlannedSet) => askDue(engine, { authorize, author, what: 'rollout' }, planned),
@@ -217,7 +216,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
 
   private commit(ref: StrategyRef, { context, ...change }: DueChange): Promise<ChangedRollout | undefined> {
     return this.commitInTurn(async () => {
-      const { writer } = this.engineOf();
+      const { writer } = this.engine;
       const { id, documents } = await writer.run([this.prepare(ref, change)], this.contextWith(context));
       const flag = id === null ? undefined : (await documents?.read(flagDocuments, ref.flag))?.state;
       return flag && toRollout(flag, ref);
@@ -243,7 +242,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
   }
 
   private report({ key }: KnownRollout, error: unknown): void {
-    if (!this.reported.has(key)) this.engineOf().onError(error);
+    if (!this.reported.has(key)) this.engine.onError(error);
     this.reported.add(key);
   }
 }

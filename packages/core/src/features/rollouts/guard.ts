@@ -15,7 +15,7 @@ export class RolloutGuards {
 
   constructor(
     private readonly guard: RolloutGuard,
-    private readonly engineOf: () => Pick<SharedEngine, 'lifetime' | 'onError'>,
+    private readonly engine: Pick<SharedEngine, 'lifetime' | 'onError'>,
   ) {}
 
   /** Forgets rollouts that have ended. */
@@ -43,7 +43,7 @@ export class RolloutGuards {
     try {
       const question = { name: 'due.guard', later };
       const answer = await askHost(
-        this.engineOf(),
+        this.engine,
         (signal) => this.guard({ ref, percentage, step, since, signal }),
         question,
       );
@@ -51,7 +51,7 @@ export class RolloutGuards {
       this.failed.delete(key);
       return answer;
     } catch (error) {
-      const { lifetime, onError } = this.engineOf();
+      const { lifetime, onError } = this.engine;
       if (!this.failed.has(key) && !lifetime.closing.aborted) onError(error);
       this.failed.add(key);
       return 'hold';

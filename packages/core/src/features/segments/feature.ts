@@ -1,5 +1,13 @@
-import { describeKind } from '../../kernel/feature.js';
+import type { Opened } from '../../kernel/feature.js';
+import { describeKind } from '../../kernel/restorer.js';
 import { segmentDocuments } from './segment.kind.js';
+import { segmentOperations } from './segment.operations.js';
 import { segmentRestorer } from './segment.restorer.js';
+import { findSegmentUses } from './segment-uses.js';
 
-export const segmentsFeature = { name: 'segments', kinds: [describeKind(segmentDocuments, segmentRestorer)] } as const;
+export const segmentsFeature = {
+  name: 'segments',
+  kinds: [describeKind(segmentDocuments, segmentRestorer)],
+  operations: segmentOperations,
+  open: (): Opened<object> => ({ rules: { findSegmentUses } }),
+} as const;

@@ -1,32 +1,17 @@
-import type { Awaitable } from '../../base/common.types.js';
 import { paced } from '../../base/paced.js';
 import type { DecidedSet } from '../../kernel/changes/change-engine.js';
-import type {
-  PlannedDocument,
-  PlannedEvent,
-  PlannedSet,
-  SegmentUseRequest,
-} from '../../kernel/changes/change-set.types.js';
-import { toPlannedDocuments } from '../../kernel/changes/planned.js';
-import type { Registry } from '../../kernel/registry.js';
+import type { PlannedDocument, PlannedEvent, SegmentUseRequest } from '../../kernel/changes/change-set.types.js';
 import { newSegmentsOf } from '../flags/change-flag.js';
 import type { FlagEvent } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { SegmentState } from './segment.js';
 import { segmentDocuments } from './segment.kind.js';
 
-/** Converts a decided set for `authorize`. The commit checks the revisions of the segments that this reads. */
-export function toPlannedSet(registry: Registry, decided: DecidedSet): Promise<PlannedSet> {
-  return withSegmentUses(toPlannedDocuments(registry, decided), async (segment) => {
-    return (await decided.unit.read(segmentDocuments, `${segment}`))?.state;
-  });
-}
-
-/** @param read returns a segment that the set does not change */
-async function withSegmentUses(
+/** Returns the segments that strategies of a decided set start to use, for `authorize`. */
+export async function findSegmentUses(
+  { unit }: DecidedSet,
   documents: readonly PlannedDocument[],
-  read: (segment: number) => Awaitable<SegmentState | undefined>,
-): Promise<PlannedSet> {
+): Promise<readonly SegmentUseRequest[]> {
   const used = new Set<number>();
   const changed = new Map<string, PlannedDocument>();
   for await (const document of paced(documents)) {
@@ -34,14 +19,19 @@ async function withSegmentUses(
     if (document.kind !== flagDocuments.kind) continue;
     for (const event of document.events) for (const segment of segmentsUsedBy(event)) used.add(segment);
   }
-  const segmentUses: SegmentUseRequest[] = [];
+  const uses: SegmentUseRequest[] = [];
   for (const segment of used) {
-    const { before, after } = changed.get(`${segment}`) ?? { before: await read(segment), after: undefined };
+    const { before, after } = changed.get(`${segment}`) ?? { before: await readState(unit, segment), after: undefined };
     const states = [before, after].filter((state): state is SegmentState => Boolean(state));
     const projects = new Set(states.map(({ project = null }) => project));
-    segmentUses.push(...[...projects].map((project) => ({ segment, project })));
+    uses.push(...[...projects].map((project) => ({ segment, project })));
   }
-  return { documents, segmentUses };
+  return uses;
+}
+
+/** Returns a segment that the set does not change. The commit checks its revision. */
+async function readState(unit: DecidedSet['unit'], segment: number): Promise<SegmentState | undefined> {
+  return (await unit.read(segmentDocuments, `${segment}`))?.state;
 }
 
 /** Returns the segments that an event starts to use. A clone starts none: its source uses them already. */

@@ -1,4 +1,27 @@
-import { describeKind } from '../../kernel/feature.js';
+import type { SharedEngine } from '../../kernel/changes/change-engine.js';
+import type { Opened } from '../../kernel/feature.js';
+import { describeKind } from '../../kernel/restorer.js';
+import type { TokenParts } from './token.js';
 import { tokenDocuments } from './token.kind.js';
+import { tokenOperations } from './token.operations.js';
+import { createTokenFinder, createTokenUseRecorder, verificationOperations } from './token-verification.operations.js';
 
-export const tokensFeature = { name: 'tokens', kinds: [describeKind(tokenDocuments)] } as const;
+/** The options of the host that tokens read. */
+export interface TokenOptions {
+  readonly maxTokenLifetime?: number;
+  readonly usage: { readonly interval: number };
+}
+
+function open(engine: SharedEngine, { maxTokenLifetime, usage: { interval } }: TokenOptions): Opened<TokenParts> {
+  const { storage, read, now, onError } = engine;
+  const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
+  const findToken = createTokenFinder({ storage, read });
+  return { parts: { findToken, tokenUse, maxTokenLifetime }, close: tokenUse.close };
+}
+
+export const tokensFeature = {
+  name: 'tokens',
+  kinds: [describeKind(tokenDocuments)],
+  operations: { ...tokenOperations, ...verificationOperations },
+  open,
+} as const;

@@ -17,7 +17,14 @@ import {
 import type { DocumentReader } from '../../storage/documents.js';
 import { findProject, referredProjects } from '../flags/references.js';
 import * as tokenRules from './token.decide.js';
-import { createSecret, type StoredToken, TOKEN_REGISTRY, type TokenState, tokenRegistries } from './token.js';
+import {
+  createSecret,
+  type StoredToken,
+  TOKEN_REGISTRY,
+  type TokenParts,
+  type TokenState,
+  tokenRegistries,
+} from './token.js';
 import { tokenDocuments } from './token.kind.js';
 import type {
   CreatedToken,
@@ -30,7 +37,10 @@ import type {
 } from './token.types.js';
 import { hashSecret, idOfHash, listTokenUses, removeTokenUse, toToken } from './token-verification.operations.js';
 
-function createToken(engine: Engine, _: undefined, input: NewToken): PreparedChange<CreatedToken> {
+/** What operations on tokens need beside the rest of the engine. */
+type TokenEngine = Engine & Pick<TokenParts, 'maxTokenLifetime'>;
+
+function createToken(engine: TokenEngine, _: undefined, input: NewToken): PreparedChange<CreatedToken> {
   const isGiven = input.secret !== undefined;
   const { secret, state } = newToken(engine, input);
   return {
@@ -62,7 +72,7 @@ async function findTokenId({ read }: Engine, { token }: TokenRef): Promise<strin
   return (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
 }
 
-async function updateToken(engine: Engine, ref: TokenRef, input: TokenChanges): Promise<PreparedChange<Token>> {
+async function updateToken(engine: TokenEngine, ref: TokenRef, input: TokenChanges): Promise<PreparedChange<Token>> {
   const { expiresAt } = input;
   const id = await findTokenId(engine, ref);
   return {
@@ -93,7 +103,7 @@ async function deleteToken(engine: Engine, ref: TokenRef): Promise<PreparedChang
 const OVERLAP = 86_400_000;
 
 async function rotateToken(
-  engine: Engine,
+  engine: TokenEngine,
   { token: id }: TokenRef,
   input: TokenRotation,
 ): Promise<PreparedChange<CreatedToken>> {
@@ -117,7 +127,7 @@ async function rotateToken(
 }
 
 /** Creates a token of the same scope. By default it has the lifetime of the old one. */
-function successorOf(engine: Engine, old: TokenState, expiresAt: string | null | undefined) {
+function successorOf(engine: TokenEngine, old: TokenState, expiresAt: string | null | undefined) {
   const { name, kind, environment, projects, createdBy } = old;
   const lifetime = old.expiresAt === null ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
   const { maxTokenLifetime = Number.POSITIVE_INFINITY, now } = engine;
@@ -129,7 +139,7 @@ function successorOf(engine: Engine, old: TokenState, expiresAt: string | null |
 }
 
 /** Returns the expiry of a token, within the maximum lifetime. */
-function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null, created = now()): string | null {
+function expiryOf({ now, maxTokenLifetime }: TokenEngine, expiresAt: string | null, created = now()): string | null {
   const given = expiresAt === null ? null : toTimestamp(expiresAt);
   if (maxTokenLifetime === undefined) return given;
   const latest = new Date(created.getTime() + maxTokenLifetime).toISOString();
@@ -148,7 +158,7 @@ export async function listStoredTokens({ list }: Pick<DocumentReader, 'list'>): 
 }
 
 /** Creates the secret and the state of a token. Without an environment, a client or frontend token gets the default. */
-function newToken(engine: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
+function newToken(engine: TokenEngine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
   const { settings, now } = engine;
   const { name, kind, expiresAt = null } = input;
   const { environment = kind === 'admin' ? '*' : settings.environment } = input;

@@ -49,10 +49,16 @@ export interface TokenRegistry {
 export const tokenRegistries: Documents<TokenRegistry> = { kind: 'token-registry', parentOf: () => null };
 export const TOKEN_REGISTRY = 'all';
 
-/** The dependencies of `verifyToken`. */
-export interface TokenVerifier {
+/** What tokens add to the engine. */
+export interface TokenParts {
   readonly findToken: FindToken;
   readonly tokenUse: TokenUseRecorder;
+  /** The maximum lifetime of a new token in milliseconds; undefined: no limit. */
+  readonly maxTokenLifetime: number | undefined;
+}
+
+/** The dependencies of `verifyToken`. */
+export interface TokenVerifier extends Pick<TokenParts, 'findToken' | 'tokenUse'> {
   readonly now: () => Date;
 }
 

@@ -5,7 +5,13 @@ import type { Actor, CommittedDocuments, PreparedChange } from '../change.js';
 import type { DueRunner } from '../due/runner.js';
 import type { Engine } from '../engine.js';
 import type { Feed } from '../log/feed.js';
-import type { AuthorizeChanges, GatedEffect, NeededApproval } from './change-set.types.js';
+import type {
+  AuthorizeChanges,
+  GatedEffect,
+  NeededApproval,
+  PlannedDocument,
+  SegmentUseRequest,
+} from './change-set.types.js';
 import type { ExpectedRevision } from './refusals.js';
 import type { ChangeSetUnit, DocumentChange } from './unit-of-work.js';
 
@@ -14,12 +20,12 @@ export interface AnyValidators {
   readonly [name: string]: ((input: never) => unknown) | undefined;
 }
 
-/** What the kernel gives to operations. The engines of all actors share it. Features extend it by what they open. */
+/** What the kernel gives to operations. The engines of all actors share it. Each feature adds its parts. */
 export interface SharedEngine extends Engine {
   readonly validate: AnyValidators;
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
-  readonly gate: ApprovalGate;
+  readonly rules: Required<Rules>;
   readonly due: DueRunner;
   readonly feed: Feed;
   /** The name of this node. */
@@ -27,6 +33,8 @@ export interface SharedEngine extends Engine {
   /** Milliseconds between two polls for events; 0 without polling. */
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
+  /** Starts what goes on by itself: what is due, and the notices of the storage. */
+  readonly start: () => void;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;
 }
@@ -62,24 +70,33 @@ export interface ChangeSetWriter {
   ) => Promise<void>;
 }
 
-/** Decides which sets need approval. It is above the change sets, so the writer gets it. */
-export interface ApprovalGate {
-  /** Whether a policy protects an environment, as far as this node knows without a read. */
-  readonly isActive: () => boolean;
+/**
+ * The rules of a feature about change sets of all features. The writer asks before the decision what to lock, and after it
+ * whether the set may be committed.
+ */
+export interface Rules {
+  /** Whether sets follow each other now: all of them write one document, so they would conflict. Asked without a read. */
+  readonly isActive?: () => boolean;
   /**
-   * Makes the commit of a decided set expect the policy. If the policy protects an environment, sets that clients could
-   * see follow each other on all nodes.
+   * Makes the commit of a decided set expect a document that the rule depends on, or write it.
    *
-   * @param isFirst whether no earlier attempt has conflicted: the policy of the replica may be current
+   * @param isFirst whether no earlier attempt has conflicted: the documents of the replica may be current
    */
-  readonly enter: (unit: ChangeSetUnit, isFirst: boolean) => Promise<void>;
+  readonly enter?: (unit: ChangeSetUnit, isFirst: boolean) => Promise<void>;
   /**
    * Called after {@link enter}. Rejects with `approval_required`. Resolves to whether the
    * set lacks an approval, and bypasses it.
    */
-  readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass'>) => Promise<boolean>;
+  readonly assertApproved?: (decided: DecidedSet, context: Pick<SetContext, 'bypass'>) => Promise<boolean>;
   /** Returns the approval that a decided set needs; null if it needs none. */
-  readonly findApproval: (decided: DecidedSet) => Promise<NeededApproval | null>;
+  readonly findApproval?: (decided: DecidedSet) => Promise<NeededApproval | null>;
+  /** Returns the segments that a decided set starts to use, for `authorize`. The commit checks what it reads. */
+  readonly findSegmentUses?: (
+    decided: DecidedSet,
+    documents: readonly PlannedDocument[],
+  ) => Promise<readonly SegmentUseRequest[]>;
+  /** Told the ids of the documents that a committed set has ended with their usage. Never rejects. */
+  readonly onEnded?: (ids: readonly string[]) => Promise<void>;
 }
 
 /** Returns why a set lacks the approval that it needs; undefined: it has it. */

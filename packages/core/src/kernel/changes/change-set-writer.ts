@@ -8,15 +8,9 @@ import type { PreparedChange } from '../engine.js';
 import { withCheckpoints } from '../log/checkpoints.js';
 import type { Feed } from '../log/feed.js';
 import type { Registry } from '../registry.js';
-import type {
-  ApprovalGate,
-  ChangeSetWriter,
-  CommittedSet,
-  DecidedSet,
-  SetContext,
-  SetIdentity,
-} from './change-engine.js';
-import type { PlannedSet } from './change-set.types.js';
+import type { ChangeSetWriter, CommittedSet, DecidedSet, Rules, SetContext, SetIdentity } from './change-engine.js';
+import type { SegmentUseRequest } from './change-set.types.js';
+import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision } from './refusals.js';
 import { isRepetition, recordOf } from './repetition.js';
 import { ChangeSetUnit } from './unit-of-work.js';
@@ -33,17 +27,12 @@ interface ChangeEnvironment {
   readonly feed: Pick<Feed, 'subscriptions' | 'ready' | 'wake'>;
   /** Applies the written documents to the replica, at once. */
   readonly applyUpdates: (updates: readonly KeyedUpdate[], changeSet: string) => Promise<void> | void;
-  /** Drops the usage of deleted documents. Never rejects, because the deletion is committed. */
-  readonly forgetUsage: (ids: readonly string[]) => Promise<void>;
-  /** Converts a decided set for `authorize`. */
-  readonly toPlannedSet: (decided: DecidedSet) => Promise<PlannedSet>;
   /**
    * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
    * replica learns of other processes' commits by polling only.
    */
   readonly getCached?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
-  /** Decides which sets need approval. Absent: none does. */
-  readonly gate?: ApprovalGate | undefined;
+  readonly rules: Required<Rules>;
 }
 
 interface SetRun extends SetIdentity {
@@ -67,8 +56,8 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
     const id = context.repetition?.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
     // Every attempt writes the same id.
     const set = { changes, context, id, at: now.toISOString() };
-    // A node that knows of a policy would only refresh its copies for a decision on them.
-    const usesCopies = environment.getCached && !environment.gate?.isActive();
+    // A node with an active rule would only refresh its copies for a decision on them.
+    const usesCopies = environment.getCached && !environment.rules.isActive();
     const firstOutcome = usesCopies ? await tryCached(environment, set) : 'lost';
     if (typeof firstOutcome !== 'string') return firstOutcome;
     let hasConflicted = firstOutcome === 'conflict';
@@ -87,8 +76,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
   return {
     run(changes, context) {
       const names = lockNames(changes);
-      // All of them write the policy, so they would conflict.
-      const locks = environment.gate?.isActive() ? [...names, ''] : names;
+      const locks = environment.rules.isActive() ? [...names, ''] : names;
       return runExclusive(locks, () => run(changes, context));
     },
     async plan(changes, context) {
@@ -128,7 +116,7 @@ type Outcome = CommittedSet | 'conflict' | 'lost';
  * stored documents. Other errors are thrown at once.
  */
 async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
-  const { storage, getCached, gate } = environment;
+  const { storage, getCached, rules } = environment;
   const cached = new Map<string, Versioned<unknown>>();
   for (const { subject } of set.changes) {
     await pause();
@@ -143,7 +131,7 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     return found ? { key, parent: null, revision: found.revision, body: found.state } : storage.get(key);
   };
   const reader = { get, list: (query: ListQuery) => storage.list(query) };
-  const decided = await decideSet({ ...environment, storage: reader }, set, (unit) => gate?.enter(unit, true)).catch(
+  const decided = await decideSet({ ...environment, storage: reader }, set, (unit) => rules.enter(unit, true)).catch(
     (error: unknown) => {
       if (isFlagsError(error)) return undefined;
       throw error;
@@ -164,14 +152,15 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
  * Calls the caller's `authorize` with a decided set. If a document changes before the commit, the commit conflicts, and
  * `authorize` is called again with the next decision.
  */
-async function authorize({ toPlannedSet }: ChangeEnvironment, context: SetContext, decided: DecidedSet): Promise<void> {
-  if (context.authorize && decided.unit.events.length > 0) await context.authorize(await toPlannedSet(decided));
+async function authorize(environment: ChangeEnvironment, context: SetContext, decided: DecidedSet): Promise<void> {
+  if (!context.authorize || decided.unit.events.length === 0) return;
+  await context.authorize(await toPlannedSet(environment, decided));
 }
 
-/** Asks `authorize` and the gate. Returns the set as it is recorded: as a bypass only if it does without an approval. */
+/** Asks `authorize` and the rules. Returns the set as it is recorded: as a bypass only if it does without an approval. */
 async function admit(environment: ChangeEnvironment, set: SetRun, decided: DecidedSet): Promise<SetRun> {
   await authorize(environment, set.context, decided);
-  const isBypassed = await environment.gate?.assertApproved(decided, set.context);
+  const isBypassed = await environment.rules.assertApproved(decided, set.context);
   return isBypassed ? { ...set, context: bypassing(set.context) } : set;
 }
 
@@ -189,10 +178,10 @@ export function bypassing<Context extends Pick<SetContext, 'reason' | 'bypass'>>
  */
 async function tryOnce(environment: ChangeEnvironment, set: SetRun, isFirst: boolean): Promise<Outcome> {
   const { context } = set;
-  const { gate } = environment;
+  const { rules } = environment;
   let decided: DecidedSet;
   try {
-    decided = await decideSet(environment, set, (unit) => gate?.enter(unit, isFirst));
+    decided = await decideSet(environment, set, (unit) => rules.enter(unit, isFirst));
   } catch (error) {
     if (await isCommitted(environment.storage, context)) return toRepetition(set);
     throw error;
@@ -212,7 +201,7 @@ async function isCommitted(storage: FlagsStorage, context: SetContext): Promise<
 async function decideSet(
   { storage, registry }: { readonly storage: Pick<FlagsStorage, 'get' | 'list'>; readonly registry: Registry },
   { changes, context, id, at }: SetRun,
-  enterGate?: (unit: ChangeSetUnit) => Promise<void> | undefined,
+  enterRules?: (unit: ChangeSetUnit) => Promise<void>,
 ): Promise<DecidedSet> {
   const unit = new ChangeSetUnit(storage, registry);
   if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);
@@ -229,12 +218,12 @@ async function decideSet(
   }
   unit.begin({});
   const approval = await context.finishSet?.(unit, context, { id, at });
-  if (enterGate && unit.events.length > 0) await enterGate(unit);
+  if (enterRules && unit.events.length > 0) await enterRules(unit);
   return { unit, writes: await unit.toChanges(), approval };
 }
 
 async function commit(
-  { storage, registry, feed, applyUpdates, forgetUsage }: ChangeEnvironment,
+  { storage, registry, feed, applyUpdates, rules }: ChangeEnvironment,
   set: SetRun,
   { unit, writes }: DecidedSet,
 ): Promise<Outcome> {
@@ -261,7 +250,7 @@ async function commit(
   feed.wake();
   unit.setRevisions(result.revisions);
   const deleted = unit.events.filter(({ event }) => registry.describeEvent(event.type).endsUsage);
-  if (deleted.length > 0) await forgetUsage(deleted.map(({ subject }) => subject.id));
+  if (deleted.length > 0) await rules.onEnded(deleted.map(({ subject }) => subject.id));
   return { id: set.id, at: set.at, actor: context.actor, documents: unit };
 }
 
@@ -274,6 +263,40 @@ function toNewEvents(unit: ChangeSetUnit, { id, at, context }: SetRun): NewEvent
     const recorded = { type, at, actor, changeSet: id, reason, subject, project, environment, data, before };
     return token || origin ? { ...recorded, ...token, ...(origin && { origin }) } : recorded;
   });
+}
+
+/** Joins the rules of all features. A feature may add its rules later. */
+export function joinRules(all: readonly Rules[]): Required<Rules> {
+  return {
+    isActive: () => all.some(({ isActive }) => isActive?.()),
+    async enter(unit, isFirst) {
+      for (const { enter } of all) if (enter) await enter(unit, isFirst);
+    },
+    async assertApproved(decided, context) {
+      let isBypassed = false;
+      for (const { assertApproved } of all) {
+        if (assertApproved && (await assertApproved(decided, context))) isBypassed = true;
+      }
+      return isBypassed;
+    },
+    async findApproval(decided) {
+      for (const { findApproval } of all) {
+        const found = findApproval && (await findApproval(decided));
+        if (found) return found;
+      }
+      return null;
+    },
+    async findSegmentUses(decided, documents) {
+      const found: SegmentUseRequest[] = [];
+      for (const { findSegmentUses } of all) {
+        if (findSegmentUses) found.push(...(await findSegmentUses(decided, documents)));
+      }
+      return found;
+    },
+    async onEnded(ids) {
+      for (const { onEnded } of all) if (onEnded) await onEnded(ids);
+    },
+  };
 }
 
 /** Random backoff, so that competing processes do not conflict again. */

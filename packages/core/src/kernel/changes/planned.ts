@@ -2,9 +2,18 @@ import { groupBy } from '../../base/collections.js';
 import { nameOf } from '../../storage/documents.js';
 import type { EventType } from '../../words/event-names.js';
 import type { Registry } from '../registry.js';
-import type { DecidedSet } from './change-engine.js';
-import type { PlannedDocument, PlannedEvent } from './change-set.types.js';
+import type { DecidedSet, SharedEngine } from './change-engine.js';
+import type { PlannedDocument, PlannedEvent, PlannedSet } from './change-set.types.js';
 import type { RecordedEvent } from './unit-of-work.js';
+
+/** Converts a decided set for `authorize`. */
+export async function toPlannedSet(
+  { registry, rules }: Pick<SharedEngine, 'registry' | 'rules'>,
+  decided: DecidedSet,
+): Promise<PlannedSet> {
+  const documents = toPlannedDocuments(registry, decided);
+  return { documents, segmentUses: await rules.findSegmentUses(decided, documents) };
+}
 
 /** Returns the documents that have events, with their states before and after a decided set. */
 export function toPlannedDocuments(registry: Registry, { unit, writes }: DecidedSet): readonly PlannedDocument[] {

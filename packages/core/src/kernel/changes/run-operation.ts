@@ -62,7 +62,7 @@ export function run(
   row: UntypedChange | UntypedCall<ChangeEngine>,
   given: GivenArguments,
 ): Promise<unknown> {
-  if ('prepare' in row) return commitChange(flags, row, given).then(resultOf);
+  if (!('run' in row)) return commitChange(flags, row, given).then(resultOf);
   return withEngine(flags, row, given, async (engine) => {
     const { ref, context } = given;
     return row.run(engine, { ref, input: readInput(engine, row, given.input), context });

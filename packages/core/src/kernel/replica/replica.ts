@@ -3,8 +3,9 @@ import { copyJson } from '../../base/json.js';
 import type { KeyedUpdate } from '../../storage/documents.js';
 import { newestPosition } from '../../storage/feed-pages.js';
 import type { DocumentKey, FlagsStorage } from '../../storage/port.js';
+import { stateAt } from '../log/event-log.js';
 import type { Registry } from '../registry.js';
-import { type ChangePoller, type StateAt, startChangePoller } from './change-poller.js';
+import { type ChangePoller, startChangePoller } from './change-poller.js';
 import { DocumentCache } from './document-cache.js';
 
 /** Documents of the storage in memory, which follow its changes. */
@@ -28,30 +29,30 @@ export interface DocumentSource {
   readonly now: () => Date;
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
-  readonly stateAt: StateAt;
 }
 
 /** The state that a replica starts with. */
-export interface LoadedDocuments<Cache extends DocumentCache = DocumentCache> {
+export interface LoadedDocuments {
   /** The position of the newest event before the documents were read; undefined before the first event. */
   readonly after: string | undefined;
-  readonly documents: Cache;
+  readonly documents: DocumentCache;
 }
 
 /** Reads all documents of the kinds in memory. */
-export async function loadDocuments<Cache extends DocumentCache>(
-  { storage }: Pick<DocumentSource, 'storage'>,
-  documents: Cache,
-): Promise<LoadedDocuments<Cache>> {
+export async function loadDocuments({
+  storage,
+  registry,
+}: Pick<DocumentSource, 'storage' | 'registry'>): Promise<LoadedDocuments> {
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
+  const documents = new DocumentCache(registry);
   await documents.load(storage);
   return { after, documents };
 }
 
 /** Starts to follow the changes of other processes. */
 export function followDocuments(source: DocumentSource, { after, documents }: LoadedDocuments): DocumentReplica {
-  const { storage, registry, now, pollInterval, onError, stateAt } = source;
+  const { storage, registry, now, pollInterval, onError } = source;
   const onDocuments = createListeners<readonly DocumentKey[]>(onError);
 
   function notify(keys: readonly DocumentKey[]): void {
@@ -71,7 +72,7 @@ export function followDocuments(source: DocumentSource, { after, documents }: Lo
 
   const poller = startChangePoller({
     storage,
-    stateAt,
+    stateAt: async (key, until) => (await stateAt({ storage, registry }, key, { until }))?.state,
     now,
     pollInterval,
     after,
@@ -79,7 +80,7 @@ export function followDocuments(source: DocumentSource, { after, documents }: Lo
     applyUpdates,
     onError,
     async reload() {
-      const loaded = await loadDocuments(source, new DocumentCache(registry));
+      const loaded = await loadDocuments(source);
       notify(documents.replaceBy(loaded.documents));
       return loaded.after;
     },

@@ -1,0 +1,8 @@
+import { openEnvironments } from './environments.js';
+import { changeSetOperations } from './plan.operations.js';
+
+export const environmentsFeature = {
+  name: 'environments',
+  operations: changeSetOperations,
+  open: openEnvironments,
+} as const;

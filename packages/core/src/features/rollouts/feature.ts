@@ -1,0 +1,23 @@
+import type { SharedEngine } from '../../kernel/changes/change-engine.js';
+import type { Opened } from '../../kernel/feature.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import { DueSteps, type DueStepsOptions } from './due-steps.js';
+import { RollingFlags } from './rolling-flags.js';
+import { rolloutOperations } from './rollouts.operations.js';
+
+/** The options of the host that rollouts read. */
+export interface RolloutOptions {
+  readonly due?: Omit<DueStepsOptions, 'actor'>;
+  readonly actor: string;
+}
+
+function open(engine: SharedEngine, { due, actor }: RolloutOptions): Opened<{ readonly rolling: RollingFlags }> {
+  const rolling = new RollingFlags(engine.memory.statesOf(flagDocuments));
+  return {
+    parts: { rolling },
+    onDocuments: (changed) => engine.due.wakeBy(rolling.follow(changed)),
+    due: new DueSteps(engine, rolling, { ...due, actor }),
+  };
+}
+
+export const rolloutsFeature = { name: 'rollouts', operations: rolloutOperations, open } as const;

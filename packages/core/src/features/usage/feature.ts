@@ -1,0 +1,27 @@
+import type { SharedEngine } from '../../kernel/changes/change-engine.js';
+import type { Opened } from '../../kernel/feature.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import { applicationOperations } from './applications.operations.js';
+import { reportOperations } from './report.operations.js';
+import { seenFlagOperations } from './seen-flags.operations.js';
+import { usageOperations } from './usage-over-time.operations.js';
+import { createUsageWriter, type UsageWriter } from './usage-writer.js';
+
+/** The options of the host that usage reads. */
+export interface RetentionOptions {
+  readonly usage: { readonly retention: number };
+}
+
+function open(engine: SharedEngine, options: RetentionOptions): Opened<{ readonly usageWriter: UsageWriter }> {
+  const { usage, memory, now, onError } = engine;
+  const flags = memory.statesOf(flagDocuments);
+  const { retention } = options.usage;
+  const usageWriter = createUsageWriter({ usage, isFlag: (name) => flags.has(name), now, retention, onError });
+  return { parts: { usageWriter }, rules: { onEnded: usageWriter.forget } };
+}
+
+export const usageFeature = {
+  name: 'usage',
+  operations: { ...reportOperations, ...seenFlagOperations, ...usageOperations, ...applicationOperations },
+  open,
+} as const;
