@@ -50,8 +50,7 @@ import type {
 } from './features/usage/usage.types.js';
 import type { FlagsEngine } from './flags-engine.js';
 import type { ActorOptions, ApplyOptions, ChangeSet, GivenActor } from './kernel/changes/change-set.types.js';
-import { namespaceOf } from './kernel/changes/namespace.js';
-import { ENGINE, engineOf, notCalledOnFlags, run, toIdentity } from './kernel/changes/run-operation.js';
+import { ENGINE, engineOf, namespaceOf, notCalledOnFlags, run, toIdentity } from './kernel/changes/run-operation.js';
 import { dueOperations } from './kernel/due/due.operations.js';
 import type { FlagsEventListener, SubscribeOptions } from './kernel/log/event.types.js';
 import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';

@@ -1,4 +1,3 @@
-import { v4 as randomId } from 'uuid';
 import type { FlagsSettings } from './base/settings.types.js';
 import { RecentContexts, ReplicaEvaluation } from './features/environments/replica-evaluation.js';
 import { CHANGE_OPERATIONS, FEATURES, operationOf, REGISTRY, REQUEST_OPERATIONS } from './features.js';
@@ -77,8 +76,7 @@ export interface PreparedEngine {
 
 /** Checks the options of an engine. Reads nothing: only the documents come from the storage. */
 export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): PreparedEngine {
-  const { schema, actor = SYSTEM, pollInterval = 1000, isUser = () => true } = options;
-  const { now = () => new Date(), newId = () => randomId() } = options;
+  const { schema, actor = SYSTEM, now, newId, isUser, pollInterval } = options;
   const settings = createSettings(withEnvironments(options));
   if (schema) assertSchemaFits(schema, settings);
   const usage = usageSettingsOf(options);

@@ -73,7 +73,7 @@ export function createFlagsApi<A extends Actor, Native>(
   ];
   return createApi({
     endpoints: new Map(served.map((one) => [one.route, createEndpoint(one, parts)])),
-    authenticate: createAuthentication<A, Native>(verifierOf(source), options, caller),
+    authenticate: createAuthentication<A, Native>({ source, verifyTicket: ticketsOf(source)?.verify }, options, caller),
     cors: options.cors && createCors(options.cors),
     checkHost: options.auth === 'none' ? createHostCheck(options) : undefined,
     following: isEngine(source) ? undefined : source.following,
@@ -84,10 +84,6 @@ export function createFlagsApi<A extends Actor, Native>(
       engine?.services.eventHub.close();
     },
   });
-}
-
-function verifierOf(source: Flags | FlagsSource) {
-  return { verifyToken: (secret: string) => source.verifyToken(secret), verifyTicket: ticketsOf(source)?.verify };
 }
 
 /** Creates the shared state of the endpoints. */

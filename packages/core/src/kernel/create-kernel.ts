@@ -1,3 +1,4 @@
+import { v4 as randomId } from 'uuid';
 import { cloneJson } from '../base/json.js';
 import { createLifetime } from '../base/lifetime.js';
 import { createReader } from '../storage/documents.js';
@@ -11,13 +12,16 @@ import type { Feature, Opened } from './feature.js';
 import { createFeed } from './log/feed.js';
 import { followDocuments, type LoadedDocuments } from './replica/replica.js';
 
-/** What the kernel gets from the host, with defaults. */
+/** What the kernel gets from the host. */
 interface KernelOptions
   extends Pick<
     SharedEngine,
-    | ('storage' | 'usage' | 'registry' | 'operations' | 'settings' | 'validate')
-    | ('now' | 'newId' | 'isUser' | 'instance' | 'pollInterval' | 'onError')
+    'storage' | 'usage' | 'registry' | 'operations' | 'settings' | 'validate' | 'instance' | 'onError'
   > {
+  readonly now: SharedEngine['now'] | undefined;
+  readonly newId: SharedEngine['newId'] | undefined;
+  readonly isUser: SharedEngine['isUser'] | undefined;
+  readonly pollInterval: number | undefined;
   /** Whether this process does what is due. */
   readonly dueMode: DueMode;
 }
@@ -31,18 +35,22 @@ interface KernelOptions
  */
 export function createKernel<Engine extends SharedEngine, Options>(
   features: readonly Feature<Engine, Options>[],
-  { dueMode, ...given }: KernelOptions,
+  host: KernelOptions,
   { loaded, options }: { readonly loaded: LoadedDocuments; readonly options: Options },
 ): Engine {
-  const { storage, usage, registry, now, pollInterval, onError } = given;
+  const { now = () => new Date(), newId = () => randomId(), isUser = () => true, pollInterval = 1000 } = host;
+  const { storage, usage, registry, settings, operations, validate, instance, onError } = host;
   const { documents } = loaded;
-  const { poller, onDocuments, applyCommit } = followDocuments(given, loaded);
+  const { poller, onDocuments, applyCommit } = followDocuments(
+    { storage, registry, now, pollInterval, onError },
+    loaded,
+  );
   const feed = createFeed({ storage, registry, pollInterval, onError });
   const lifetime = createLifetime();
   const opened: Opened<object>[] = [];
   // The features add to both lists when they open.
   const [rules, sources]: [Rules[], DueSource[]] = [[], []];
-  const due = new DueRunner(sources, { mode: dueMode, polls: pollInterval > 0, now, lifetime, onError });
+  const due = new DueRunner(sources, { mode: host.dueMode, polls: pollInterval > 0, now, lifetime, onError });
   const joined = joinRules(rules);
   // With push notifications the replica is almost always current. While it is stale, another server may have taken over
   // that has given a revision of the replica to another commit.
@@ -56,7 +64,8 @@ export function createKernel<Engine extends SharedEngine, Options>(
   }
 
   const kernel: SharedEngine = {
-    ...given,
+    ...{ storage, usage, registry, settings, operations, validate, instance, onError },
+    ...{ now, newId, isUser, pollInterval },
     ...createReader(storage),
     memory: {
       statesOf: (kind) => documents.statesOf(kind),

@@ -14,7 +14,8 @@ export function kindsFor(access: Access): readonly TokenKind[] {
 }
 
 /** What finds the tokens of callers. */
-interface Verifier extends Pick<FlagsSource, 'verifyToken'> {
+interface Verifier {
+  readonly source: Pick<FlagsSource, 'verifyToken'>;
   /** Finds the token of a ticket in the address of a stream. Absent: there are no tickets. */
   readonly verifyTicket?: StreamTickets['verify'] | undefined;
 }
@@ -25,12 +26,12 @@ function unauthenticated(message: string): HttpError {
 }
 
 /** Authenticates by API token. The header holds either the bare secret, as SDKs send it, or `Bearer` and the secret. */
-async function identifyByToken(request: FlagsRequest, access: Access, flags: Verifier): Promise<Identity> {
+async function identifyByToken(request: FlagsRequest, access: Access, verifier: Verifier): Promise<Identity> {
   const hasSecret = Boolean(secretIn(request, access));
   if (!hasSecret && ticketIn(request, access) === undefined) {
     throw unauthenticated('Send an API token in the header Authorization.');
   }
-  const token = await tokenIn(request, access, flags);
+  const token = await tokenIn(request, access, verifier);
   if (token !== undefined) return identityOf(token, access, true);
   throw unauthenticated(
     hasSecret
@@ -40,11 +41,11 @@ async function identifyByToken(request: FlagsRequest, access: Access, flags: Ver
 }
 
 /** Returns the valid token that matches the secret, or else the ticket, in the request. */
-async function tokenIn(request: FlagsRequest, access: Access, flags: Verifier): Promise<Token | undefined> {
+async function tokenIn(request: FlagsRequest, access: Access, verifier: Verifier): Promise<Token | undefined> {
   const secret = secretIn(request, access);
-  if (secret) return flags.verifyToken(secret);
+  if (secret) return verifier.source.verifyToken(secret);
   const ticket = ticketIn(request, access);
-  return ticket === undefined ? undefined : flags.verifyTicket?.(ticket);
+  return ticket === undefined ? undefined : verifier.verifyTicket?.(ticket);
 }
 
 /** The query parameter with a ticket. */
@@ -79,7 +80,7 @@ function secretIn(request: FlagsRequest, access: Access): string | undefined {
  * kind must fit the path. The scope of the request is then the token's projects and environment.
  */
 function identifyByHost<Native>(
-  flags: Verifier,
+  verifier: Verifier,
   authenticate: Authenticate<Actor, Native>,
   caller: string,
 ): Identify<Native> {
@@ -89,7 +90,7 @@ function identifyByHost<Native>(
     assertActor(actor, caller);
     if (!isApiToken(actor)) return { actor, scope: EVERYTHING };
     const identity = identityOf(actor, access);
-    const sent = await tokenIn(request, access, flags);
+    const sent = await tokenIn(request, access, verifier);
     return sent?.id === actor.id ? identityOf(actor, access, true) : identity;
   };
 }
@@ -117,22 +118,22 @@ async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
 }
 
 /** Authenticates the admin API by session or API token, and the other APIs by API token. */
-function identifyBySession<Native>(flags: Verifier, byHost: Identify<Native>): Identify<Native> {
+function identifyBySession<Native>(verifier: Verifier, byHost: Identify<Native>): Identify<Native> {
   return async (request, access) => {
-    const isToken = access !== 'admin' || (await tokenIn(request, access, flags)) !== undefined;
-    return isToken ? identifyByToken(request, access, flags) : byHost(request, access);
+    const isToken = access !== 'admin' || (await tokenIn(request, access, verifier)) !== undefined;
+    return isToken ? identifyByToken(request, access, verifier) : byHost(request, access);
   };
 }
 
 function createIdentify<A extends Actor, Native>(
-  flags: Verifier,
+  verifier: Verifier,
   auth: AuthOptions<A, Native>['auth'],
   caller: string,
 ): Identify<Native> {
   if (auth === 'none') return async () => ANONYMOUS;
-  if (typeof auth === 'function') return identifyByHost(flags, auth, caller);
-  if (typeof auth === 'object') return identifyBySession(flags, identifyByHost(flags, auth.session, caller));
-  return (request, access) => identifyByToken(request, access, flags);
+  if (typeof auth === 'function') return identifyByHost(verifier, auth, caller);
+  if (typeof auth === 'object') return identifyBySession(verifier, identifyByHost(verifier, auth.session, caller));
+  return (request, access) => identifyByToken(request, access, verifier);
 }
 
 /** Authenticates a request, or rejects with `unauthenticated`, `forbidden` or `cross_origin`. */
@@ -150,11 +151,11 @@ const EVERYTHING: Scope = { projects: '*', environment: '*' };
 const ANONYMOUS: Identity = { actor: { name: 'anonymous' }, scope: EVERYTHING };
 
 export function createAuthentication<A extends Actor, Native>(
-  flags: Verifier,
+  verifier: Verifier,
   options: AuthOptions<A, Native>,
   caller: string,
 ): Authentication<Native> {
-  const identify = createIdentify(flags, options.auth, caller);
+  const identify = createIdentify(verifier, options.auth, caller);
   const checkOrigin = createOriginCheck(options);
   // The option types guarantee that `authorize` accepts the actors of `auth`.
   const authorize = options.authorize as Authorize<Actor> | undefined;
@@ -180,7 +181,7 @@ export function createAuthentication<A extends Actor, Native>(
           .then((present) => check(present.actor, action, project))
           .then(() => true, isFault),
       hasValidToken: hasSecret
-        ? () => tokenIn(request, access, flags).then((found) => found !== undefined, isFault)
+        ? () => tokenIn(request, access, verifier).then((found) => found !== undefined, isFault)
         : undefined,
     };
   };

@@ -1,6 +1,5 @@
 import type { ChangeContext, ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { ChangeRequestApproval, ChangeRequestQuery, ChangeRequestTime } from './change-request.js';
 import type {
   ApplyContext,

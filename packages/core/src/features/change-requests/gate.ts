@@ -62,9 +62,9 @@ export function createApprovalGate(engine: GateEngine): DescribingGate {
     if (!mayNeedApproval(unit)) return undefined;
     const policy = await policyOf(unit);
     const next = unit.written(policyDocuments).get(APPROVAL_POLICY);
+    if (isEmpty(policy) && !next) return undefined;
     const lowered = next ? loweredBy(policy, next) : {};
     const environments = protectedBy(policy);
-    if (environments.length === 0 && !next) return undefined;
     const states = statesOf(decided);
     const steps = stepsToApprove(unit).filter(({ environment }) => environments.includes(environment));
     let found: readonly FlagEffect[] = [];
@@ -187,8 +187,8 @@ async function policyOf(unit: ChangeSetUnit): Promise<ApprovalPolicy> {
   return ((await unit.stored(POLICY_KEY))?.state as ApprovalPolicy | undefined) ?? EMPTY_POLICY;
 }
 
-function isEmpty(policy: ApprovalPolicy): boolean {
-  return protectedBy(policy).length === 0;
+function isEmpty({ environments }: ApprovalPolicy): boolean {
+  return Object.keys(environments).length === 0;
 }
 
 function statesOf({ writes }: DecidedSet): readonly PlannedState[] {

@@ -1,6 +1,5 @@
 import type { ConsumerRef, ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { Consumer, ConsumerReset } from './consumer.types.js';
 import { consumerOperations as operations } from './consumers.operations.js';
 

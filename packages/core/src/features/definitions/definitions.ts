@@ -1,5 +1,4 @@
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { Definitions, ExportQuery, ImportOptions, ImportResult } from './definition.types.js';
 import { exportOperations } from './export.operations.js';
 import { importOperations } from './import.operations.js';

@@ -1,6 +1,5 @@
 import type { AnyFlagRef, ChangeContext, FlagRef, ListPage, PageQuery, ProjectRef } from '../../base/common.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import { dependencyOperations } from './dependencies.operations.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
 import { flagOperations } from './flag.operations.js';

@@ -1,5 +1,4 @@
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { EventLog, EventQuery, FeedPage, FeedQuery } from '../../kernel/log/event.types.js';
 import { eventOperations as operations } from './event.operations.js';
 

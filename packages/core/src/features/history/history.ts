@@ -1,8 +1,7 @@
 import type { ChangeSetRef, ListPage, PageQuery } from '../../base/common.types.js';
 import type { ChangeEngine } from '../../kernel/changes/change-engine.js';
 import type { ChangeSet } from '../../kernel/changes/change-set.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { ENGINE, run } from '../../kernel/changes/run-operation.js';
+import { ENGINE, Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { ChangePlan, ChangePreview, PreviewQuery } from '../environments/plan.types.js';
 import { asOf, type PastEngine } from './as-of.operations.js';
 import { historyOperations } from './history.operations.js';

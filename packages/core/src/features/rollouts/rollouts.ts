@@ -1,6 +1,5 @@
 import type { ChangeContext, ListPage, PageQuery, StrategyRef } from '../../base/common.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, StopOptions } from './rollout.types.js';
 import { rolloutOperations as operations } from './rollouts.operations.js';
 

@@ -1,6 +1,5 @@
 import type { ChangeContext, ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { SegmentUse } from '../flags/strategy.types.js';
 import { segmentOperations as operations } from './segment.operations.js';
 import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef } from './segment.types.js';

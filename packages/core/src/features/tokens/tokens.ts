@@ -1,6 +1,5 @@
 import type { ListPage, PageQuery, TokenChangeContext } from '../../base/common.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import { tokenOperations as operations } from './token.operations.js';
 import type {
   CreatedToken,

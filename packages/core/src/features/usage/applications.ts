@@ -1,6 +1,5 @@
 import type { ApplicationRef, ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import { applicationOperations as operations } from './applications.operations.js';
 import { seenFlagOperations } from './seen-flags.operations.js';
 import type { Application, ApplicationDetail, ApplicationFilter, FlagApplication } from './usage.types.js';

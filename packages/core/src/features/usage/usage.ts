@@ -1,6 +1,5 @@
 import type { ListPage, PageQuery } from '../../base/common.types.js';
-import { Namespace } from '../../kernel/changes/namespace.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import { reportOperations } from './report.operations.js';
 import { seenFlagOperations } from './seen-flags.operations.js';
 import type { EvaluationCounts, SeenFlags, UsageFilter, UsagePeriod } from './usage.types.js';
