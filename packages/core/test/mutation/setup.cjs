@@ -9,6 +9,7 @@ const { register } = require('esbuild-register/dist/node');
 const { expect } = require('expect');
 const fastCheck = require('fast-check');
 const { bind } = require('jest-each');
+const { ModuleMocker } = require('jest-mock');
 
 register({ target: 'node20', format: 'cjs' });
 Module._extensions['.cts'] = Module._extensions['.ts'];
@@ -17,6 +18,7 @@ nameSources();
 limitProperties();
 
 globalThis.expect = expect;
+globalThis.jest = new ModuleMocker(globalThis);
 for (const name of ['describe', 'it']) addEach(name);
 addAlias('beforeAll', 'before');
 addAlias('afterAll', 'after');
