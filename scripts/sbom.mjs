@@ -28,7 +28,9 @@ for (const name of readdirSync(FOLDER)) {
     writeFileSync(join(FOLDER, name), `${JSON.stringify(bill, undefined, 2)}\n`);
   }
   for (const { purl, licenses } of bill.components) {
-    const names = (licenses ?? []).flatMap(({ license, expression }) => license?.id ?? license?.name ?? expression ?? []);
+    const names = (licenses ?? []).flatMap(
+      ({ license, expression }) => license?.id ?? license?.name ?? expression ?? [],
+    );
     const other = names.filter((one) => !one.split(/ (?:OR|AND) |[()]/).some((part) => ALLOWED.has(part)));
     if (other.length > 0) throw new Error(`${name}: ${purl} has the licence ${other.join(', ')}.`);
   }

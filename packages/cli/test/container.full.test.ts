@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,6 +6,14 @@ import { inFull } from '../../../test/extent.js';
 import { until } from '../../../test/until.js';
 
 const ROOT = join(__dirname, '../../..');
+
+// Packs and installs, which takes about a minute on an idle machine.
+jest.setTimeout(15 * 60_000);
+
+const children = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
 
 describe('the build of the container', () => {
   inFull('needs Node and npm alone, and its server answers /live, as a server and as a follower', async () => {
@@ -45,6 +53,7 @@ describe('the build of the container', () => {
 async function start(app: string, variables: Readonly<Record<string, string>>) {
   const env = { PATH: dirname(process.execPath), PORT: '0', ...variables };
   const child = spawn(process.execPath, ['dist/main.js'], { cwd: app, env });
+  children.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (output += String(piece)));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));

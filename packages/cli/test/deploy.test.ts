@@ -112,3 +112,48 @@ describe('deploy/kubernetes.yaml', () => {
     }
   });
 });
+
+describe('the release workflow', () => {
+  const { jobs, on } = parse(read('.github/workflows/release.yml'));
+  const { steps, permissions } = jobs.publish;
+  const step = (name: string) => steps.find((one: { name?: string }) => one.name === name);
+
+  it('publishes a tag by its identity, without a token of npm', () => {
+    expect(on).toEqual({ push: { tags: ['v*'] } });
+    expect(permissions['id-token']).toBe('write');
+    expect(JSON.stringify(steps)).not.toMatch(/NPM_TOKEN|NODE_AUTH_TOKEN|secrets\./);
+  });
+
+  it('refuses placeholders, and a base image without its digest, before it publishes', () => {
+    expect(step('Check everything')).toMatchObject({
+      run: '.ci/run',
+      env: { FLAGS_RELEASE: '1', FLAGS_AUDIT: 'required' },
+    });
+    expect(steps.indexOf(step('Write the digest of the base image'))).toBeLessThan(
+      steps.indexOf(step('Check everything')),
+    );
+    expect(steps.indexOf(step('Check everything'))).toBeLessThan(steps.indexOf(step('Publish')));
+  });
+
+  it('says in each package what scripts/project.json says', () => {
+    const { repository, author } = JSON.parse(read('scripts/project.json'));
+    for (const name of [
+      'cli',
+      'core',
+      'express',
+      'follower',
+      'http',
+      'openfeature',
+      'opentelemetry',
+      'postgres',
+      'ui',
+    ]) {
+      expect(JSON.parse(read(`packages/${name}/package.json`))).toMatchObject({
+        homepage: `${repository}#readme`,
+        bugs: `${repository}/issues`,
+        author,
+        publishConfig: { access: 'public', provenance: true },
+      });
+    }
+  });
+});
