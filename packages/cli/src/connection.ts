@@ -130,9 +130,9 @@ function isClosed(error: unknown): boolean {
   return ['ECONNRESET', 'UND_ERR_SOCKET'].includes(String(Object(cause).code));
 }
 
-/** Sends a request to a server. The time also limits the reading of the body. */
+/** Sends a request to a server. The time also limits the reading of the body, unless the request has a signal of its own. */
 export function fetchInTime(url: string, init: RequestInit): Promise<Response> {
-  return fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT) });
+  return fetch(url, { ...init, signal: init.signal ?? AbortSignal.timeout(TIMEOUT) });
 }
 
 /**
@@ -345,10 +345,14 @@ export class ApiError extends CommandError {
   }
 }
 
+type Query = Readonly<Record<string, string | number | undefined>>;
+
 /** The admin API of a connection. */
 export interface Api {
   readonly connection: Connection;
-  get<T>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<T>;
+  get<T>(path: string, query?: Query): Promise<T>;
+  /** Reads the text of a long reply in pieces. */
+  read(path: string, query?: Query): AsyncGenerator<string, void>;
   /** Gets a flag, project or segment with its revision, which a change may expect. */
   getRevised<T>(path: string): Promise<{ readonly state: T; readonly revision: number }>;
   /** @param why of a change that is safe to repeat by itself */
@@ -372,6 +376,31 @@ interface Sent extends Why {
   readonly body?: unknown;
   /** Makes repetition safe. */
   readonly key?: string | undefined;
+}
+
+function withQuery(path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+async function* piecesIn({ body }: Response, server: string): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* body ?? [];
+  } catch (error) {
+    throw new CommandError(`${server} ended its reply early (${reasonOf(error)}). The output is not complete.`);
+  }
+}
+
+/** A time limit for each piece of a long reply, because the whole reply may take longer. */
+function createIdleLimit() {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout;
+  const start = () => {
+    timer = setTimeout(() => controller.abort(new Error('the server sends nothing')), TIMEOUT);
+  };
+  start();
+  return { signal: controller.signal, start, stop: () => clearTimeout(timer) };
 }
 
 /** Creates a client of the admin API. Paths are relative to `/api/admin`. */
@@ -404,10 +433,25 @@ export function createApi(connection: Connection): Api {
 
   return {
     connection,
-    get: (path, query = {}) => {
-      const search = new URLSearchParams();
-      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-      return send({ method: 'GET', path: search.size === 0 ? path : `${path}?${search}` });
+    get: (path, query) => send({ method: 'GET', path: withQuery(path, query) }),
+    async *read(path, query) {
+      const idle = createIdleLimit();
+      try {
+        const init = { method: 'GET', signal: idle.signal };
+        const response = await connection.fetch(`/api/admin${withQuery(path, query)}`, init);
+        if (!response.ok) {
+          const text = await readBody(response, connection.name);
+          throw refusal(connection, { path, status: response.status, text });
+        }
+        const decoder = new TextDecoder();
+        for await (const piece of piecesIn(response, connection.name)) {
+          idle.stop();
+          yield decoder.decode(piece, { stream: true });
+          idle.start();
+        }
+      } finally {
+        idle.stop();
+      }
     },
     async getRevised<T>(path: string) {
       const { text, etag } = await exchange({ method: 'GET', path });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { printable, UNPRINTABLE } from '@flags/core/admin';
 import pico from 'picocolors';
 
@@ -29,6 +30,8 @@ export interface Output {
   json(value: unknown): void;
   /** Writes a document in both forms. On a terminal it escapes characters that could rewrite the screen. */
   raw(text: string): void;
+  /** Writes pieces of a document like `raw`. Waits while the reader is slower, so that nothing piles up in memory. */
+  stream(pieces: AsyncIterable<string>): Promise<void>;
 }
 
 type Color = 'bold' | 'dim' | 'green' | 'red';
@@ -75,6 +78,11 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
     },
     raw: (text) => {
       stdout.write(isTerminal ? escaped(text) : text);
+    },
+    async stream(pieces) {
+      for await (const text of pieces) {
+        if (!stdout.write(isTerminal ? escaped(text) : text)) await once(stdout, 'drain');
+      }
     },
   };
 }

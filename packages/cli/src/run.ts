@@ -6,6 +6,7 @@ import { addChangeCommands, attachLabels } from './commands/changes.js';
 import { addCompletionCommand } from './commands/completion.js';
 import { addConsumerCommands } from './commands/consumers.js';
 import { addDefinitionCommands } from './commands/definitions.js';
+import { addEventsCommand } from './commands/events.js';
 import { addFlagCommands } from './commands/flags.js';
 import { addHistoryCommands } from './commands/history.js';
 import { addLifecycleCommands } from './commands/lifecycle.js';
@@ -59,6 +60,7 @@ function createProgram(io: CommandIo): Command {
   addRolloutCommands(program, io);
   addLifecycleCommands(program, io);
   addHistoryCommands(program, io);
+  addEventsCommand(program, io);
   addRequestCommands(program, io);
   addProjectCommands(program, io);
   addSegmentCommands(program, io);

@@ -61,7 +61,7 @@ export function addCommonOptions(program: Command, { env }: CommandIo): void {
     .option('--driver-from <folder>', 'folder whose better-sqlite3 opens a SQLite file; default: beside this command')
     .option(
       '--actor <name>',
-      'author of changes in a store (FLAGS_ACTOR); for history, only the changes of this author',
+      'author of changes in a store (FLAGS_ACTOR); for history and events, only those of this author',
     )
     .option('--reason <text>', 'reason for the change, shown in the history')
     .option(

@@ -148,6 +148,7 @@ export const ACTIONS = {
   listEvents: { role: 'editor' },
   listFlagEvents: { role: 'editor', of: 'instance' },
   searchEvents: { as: 'listEvents' },
+  exportEvents: { as: 'listEvents' },
   streamEvents: { as: 'listEvents' },
   listChangeRequests: { role: 'viewer' },
   createChangeRequest: { role: 'editor', writes: 'request' },

@@ -112,7 +112,7 @@ function storageOn({ database, checked, release, listener, notifier }: Parts): F
     commit: async (commit) => {
       const prepared = prepareCommit(commit);
       return whileOpen(async () => {
-        const result = await runCommit(prepared, { database, names, commitLock, outcomeTimeout });
+        const result = await runCommit(prepared, { database, names, location: checked, commitLock, outcomeTimeout });
         if (result.ok && prepared.events.length > 0) notifier.request();
         return result;
       });

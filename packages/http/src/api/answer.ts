@@ -26,7 +26,7 @@ export async function toReply(
   result: RouteResult,
   { request, route, passage, documents }: Answered,
 ): Promise<FlagsReply> {
-  const { stream, document, revision, next } = result;
+  const { stream, document, file, revision, next } = result;
   if (stream) return { status: 200, headers: STREAM_HEADERS, stream };
   const { status, method, form = {}, long } = route;
   const headers: Record<string, string> = {
@@ -38,6 +38,14 @@ export async function toReply(
   if (document) {
     const { etag, body, read } = await documents(document);
     return textReply({ status, headers: { ...headers, etag }, body: body ?? { first: [], rest: read() } });
+  }
+  if (file) {
+    const body = await collectPieces(file.text, BUFFERED_LENGTH);
+    const saved = {
+      'content-type': `${file.media}; charset=utf-8`,
+      'content-disposition': `attachment; filename="${file.name}"`,
+    };
+    return textReply({ status, headers: { ...headers, ...saved }, body });
   }
   if (result.body === undefined) return { status, headers };
   const json = jsonOf(result.body);

@@ -29,6 +29,7 @@ import type { FindAddresses } from '../client/stream-address.js';
 import type { UnknownTokens } from '../client/unknown-tokens.js';
 import type { EventHub } from '../events/hub.js';
 import type { ErrorForm } from '../messages/errors.js';
+import type { Pieces } from '../messages/json.js';
 import type { FlagsReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
 import type { SchemaSource } from '../messages/schema.js';
@@ -109,9 +110,11 @@ export interface SdkRoute extends Route {
 /** Returns the project that a request is about. */
 export type FindProject = (flags: Flags, params: Readonly<Record<string, string>>) => Promise<string | null>;
 
+type FileMedia = 'text/csv' | 'application/jsonl';
+
 interface ReplyForm {
-  /** Event streams have no `ETag`, because they do not end. */
-  readonly media?: 'text/event-stream';
+  /** The media types of a reply that is not JSON. It has no `ETag`: event streams do not end, and exports are long. */
+  readonly media?: readonly ('text/event-stream' | FileMedia)[];
   /** The reply contains a secret, and forbids all caching, even if the host sets another header. */
   readonly isSecret?: true;
   /** Sends an `ETag` and supports `If-None-Match`, as every GET does. */
@@ -226,6 +229,8 @@ export interface RouteResult {
   readonly changed?: Flag;
   /** The tag, if the handler knows it. */
   readonly etag?: string | undefined;
+  /** A file for the client to save, written in pieces, in place of `body`. */
+  readonly file?: { readonly name: string; readonly media: FileMedia; readonly text: Pieces };
   /** Writes the body while the client listens, in place of `body`. */
   readonly stream?: FlagsReply['stream'];
   /**

@@ -20,13 +20,13 @@ export function jsonReply(status: number, body: unknown, headers: FlagsReply['he
   return textReply({ status, headers, body: JSON.stringify(body) });
 }
 
-/** Returns a reply of JSON text. Long text is written in slices. */
+/** Returns a reply of text: JSON, unless the headers name another type. Long text is written in slices. */
 export function textReply({
   status,
   headers,
   body,
 }: Pick<FlagsReply, 'status' | 'headers'> & { readonly body: string | Uint8Array | StartedText }): FlagsReply {
-  const head = { status, headers: { ...headers, ...JSON_TYPE } };
+  const head = { status, headers: { ...JSON_TYPE, ...headers } };
   if (typeof body === 'string' || body instanceof Uint8Array) return { ...head, body };
   return {
     ...head,

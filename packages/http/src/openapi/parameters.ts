@@ -79,8 +79,9 @@ const CLIENT_SPEC =
 function headersOf(route: Route): readonly object[] {
   const { method, ifMatch, form: { media, isConditional, vary } = {} } = route;
   const { isLogged, takesBypass, isRepeatable } = headerRulesOf(route);
-  if (media === 'text/event-stream')
+  if (media?.includes('text/event-stream'))
     return [header('Last-Event-ID', 'The id of the last received event. The stream resumes after it.')];
+  if (media) return [];
   if (method === 'GET' || isConditional) {
     const condition = header(
       'If-None-Match',

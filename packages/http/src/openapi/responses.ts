@@ -224,13 +224,14 @@ function reasonOf(status: number): string {
 }
 
 interface Content {
-  readonly media?: string | undefined;
+  readonly media?: readonly string[] | undefined;
   readonly schema: object;
   readonly example: unknown;
 }
 
-function content({ media = 'application/json', schema, example }: Content): object {
-  return { content: { [media]: { schema, ...(example !== undefined && { example }) } } };
+function content({ media = ['application/json'], schema, example }: Content): object {
+  const described = { schema, ...(example !== undefined && { example }) };
+  return { content: Object.fromEntries(media.map((type) => [type, described])) };
 }
 
 const CREATED = '2026-01-02T10:00:00.000Z';

@@ -136,6 +136,11 @@ export const OTHER_ADMIN_ROWS = {
     },
   ],
   listFlagEvents: [{ name: 'limit=1000', path: '/api/admin/events/eventful?limit=1000', ...granted }],
+  exportEvents: [
+    ...together({ name: 'csv', path: '/api/admin/event-export?format=csv', isGranted: true }),
+    { name: 'csv', path: '/api/admin/event-export?format=csv', ...granted },
+    { name: 'many projects', path: projects('project').replace('/events?', '/event-export?') },
+  ],
   streamEvents: [
     { name: 'from the first event', headers: { 'last-event-id': '1' } },
     { name: 'long Last-Event-ID', headers: { 'last-event-id': longText(14_000) } },

@@ -47,7 +47,8 @@ describe('the OpenAPI document', () => {
       const { method, path, ifMatch, form: { media, isConditional, vary } = {} } = route;
       const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
       const headers = operation?.parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
-      const reading = media === undefined ? ['If-None-Match'] : ['Last-Event-ID'];
+      const reading =
+        media === undefined ? ['If-None-Match'] : media.includes('text/event-stream') ? ['Last-Event-ID'] : [];
       const writing = [
         ...(ifMatch === undefined ? [] : ['If-Match']),
         ...(headerRulesOf(route).isLogged ? ['X-Change-Reason'] : []),

@@ -2,13 +2,15 @@ import { FlagsError } from '@flags/core';
 import type { PreparedCommit } from '@flags/core/integration';
 import type { DocumentKey } from '@flags/core/storage';
 import { bumpVersionShard } from '../data-version.js';
-import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
-import { fromStoredText, type TableNames } from '../tables.js';
-import { documentSteps, eventStatement, vacancyStatement } from './statements.js';
+import { FEED_OFFSET } from '../feed/position.js';
+import { newerSchema, SCHEMA_VERSION } from '../schema/migrations.js';
+import { fromStoredText, type TableLocation, type TableNames } from '../tables.js';
+import { documentSteps, eventStatement, transactionColumns, vacancyStatement } from './statements.js';
 
 export interface CommitTables {
   readonly names: TableNames;
-  /** SQL: the key of the advisory lock that every commit holds as shared. The feed takes it exclusively. */
+  readonly location: TableLocation;
+  /** SQL: the key of the advisory lock that every commit holds as shared. The feed and migrations take it exclusively. */
   readonly commitLock: string;
 }
 
@@ -21,7 +23,7 @@ type Answers = readonly (readonly Readonly<Record<string, string | null>>[])[];
  */
 export interface CommitBatch {
   readonly text: string;
-  /** Throws {@link Conflict} if a document is not as expected. */
+  /** Throws {@link Conflict} if a document is not as expected, and `storage_unsupported` if the tables are of a newer version. */
   read(answers: Answers): WrittenCommit;
 }
 
@@ -41,8 +43,11 @@ export class Conflict extends Error {
   }
 }
 
-/** The lock comes first: it is held from before the transaction has an id until it ends. */
-export function commitBatch(commit: PreparedCommit, { names, commitLock }: CommitTables): CommitBatch {
+/**
+ * The lock comes first: it is held from before the transaction has an id until it ends. The schema version comes last, in a
+ * statement that begins under the lock, so that no migration can raise it before the commit.
+ */
+export function commitBatch(commit: PreparedCommit, { names, location, commitLock }: CommitTables): CommitBatch {
   const { writes, checks, vacant } = commit;
   const steps = documentSteps(commit, names);
   const statements = [
@@ -51,11 +56,15 @@ export function commitBatch(commit: PreparedCommit, { names, commitLock }: Commi
     ...vacant.map((vacancy) => vacancyStatement(vacancy, names)),
     ...(commit.events.length > 0
       ? [eventStatement(commit, names)]
-      : [bumpVersionShard(names), `SELECT ${TRANSACTION_ID} AS transaction`]),
+      : [bumpVersionShard(names), `SELECT ${transactionColumns(names)}`]),
   ];
   return {
     text: statements.join(';\n'),
     read([_lock, ...answers]) {
+      const last = answers.at(-1) ?? [];
+      // An older library does not know the rules that a newer one keeps when it writes.
+      const version = Number(last[0]?.schema_version ?? SCHEMA_VERSION);
+      if (version > SCHEMA_VERSION) throw newerSchema({ ...location, version, newest: SCHEMA_VERSION });
       const found = new Map(steps.map(({ named }, index) => [named, answers[index]?.[0]?.revision]));
       const moved = [...writes, ...checks].find((named) => typeof found.get(named) !== 'string');
       if (moved) throw new Conflict(moved.key);
@@ -63,7 +72,6 @@ export function commitBatch(commit: PreparedCommit, { names, commitLock }: Commi
         const id = answers[steps.length + index]?.[0]?.id;
         if (typeof id === 'string') throw new Conflict({ kind, id: fromStoredText(id) });
       }
-      const last = answers.at(-1) ?? [];
       const events = last.flatMap(({ id }) => id ?? []);
       if (events.length !== commit.events.length) throw lostOffset(names);
       const revisions = writes.map((write) => Number(found.get(write)));

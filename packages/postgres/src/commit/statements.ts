@@ -96,8 +96,14 @@ SET parent = excluded.parent, summary = excluded.summary, body = excluded.body, 
 WHERE d.body IS NULL RETURNING revision`;
 }
 
+/** SQL: the id of the `transaction`, and the `schema_version` of the tables. */
+export function transactionColumns({ table }: TableNames): string {
+  const version = `(SELECT value FROM ${table('meta')} WHERE name = 'schema_version')`;
+  return `${TRANSACTION_ID} AS transaction, ${version} AS schema_version`;
+}
+
 /**
- * Appends the events, and returns the `id` and the `transaction` for each. Ids ascend in the order of the events. Returns
+ * Appends the events, and returns the `id` and the {@link transactionColumns} for each. Ids ascend in the order of the events. Returns
  * no row if `meta` has lost the feed's offset.
  */
 export function eventStatement({ events, writes }: PreparedCommit, names: TableNames): string {
@@ -105,7 +111,7 @@ export function eventStatement({ events, writes }: PreparedCommit, names: TableN
   const feed = `(SELECT value AS feed_offset FROM ${names.table('meta')} WHERE name = '${FEED_OFFSET}') AS feed`;
   return `INSERT INTO ${names.table('events')} (commit_order, revision, ${TEXTS})
 SELECT ${TRANSACTION_ID}::bigint + feed_offset, ${rows.length === 1 ? `${rows[0]} FROM ${feed}` : fromMany(rows, feed)}
-RETURNING id, ${TRANSACTION_ID} AS transaction`;
+RETURNING id, ${transactionColumns(names)}`;
 }
 
 /** For several events only, because joining and ordering take twice as long to plan. */

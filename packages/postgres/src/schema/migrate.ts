@@ -8,7 +8,9 @@ import {
   MIGRATIONS,
   type Migration,
   migrationStatements,
-  takeMigrationLock,
+  newerSchema,
+  takeMigrationLocks,
+  type Versions,
 } from './migrations.js';
 
 export interface MigrateOptions extends Omit<Migration, 'from'> {
@@ -34,7 +36,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
       if (version < newest) await statements.query(migrationStatements({ ...options, from: version }));
       return readState(statements, options);
     };
-    state = await database.transaction(work, { first: takeMigrationLock(options) });
+    state = await database.transaction(work, { first: takeMigrationLocks(options) });
   }
   if (state.version > newest) throw newerSchema({ ...options, version: state.version, newest });
   await alignFeedOffset(database, tableNames(options));
@@ -86,13 +88,6 @@ function unreleasedSchema({ schema, tablePrefix }: TableLocation): FlagsError {
   );
 }
 
-interface Versions extends TableLocation {
-  /** The version of the tables; 0: there are none. */
-  readonly version: number;
-  /** The version that this library needs. */
-  readonly newest: number;
-}
-
 function olderSchema({ version, newest, schema, tablePrefix }: Versions): FlagsError {
   const command = `npx flags-postgres-sql --schema ${schema} --prefix ${tablePrefix}${version > 0 ? ` --from ${version}` : ''}`;
   const state = version > 0 ? `have schema version ${version}` : 'do not exist';
@@ -100,13 +95,5 @@ function olderSchema({ version, newest, schema, tablePrefix }: Versions): FlagsE
     'storage_unsupported',
     `The tables ${schema}.${tablePrefix}* ${state}, and this version of the library needs ${newest}. ` +
       `Run the SQL that \`${command}\` prints, or open the storage without migrate: false.`,
-  );
-}
-
-function newerSchema({ version, newest, schema, tablePrefix }: Versions): FlagsError {
-  return new FlagsError(
-    'storage_unsupported',
-    `The tables ${schema}.${tablePrefix}* have schema version ${version}, and this version of the library knows ` +
-      `${newest}. Install the newer version of the library that made them.`,
   );
 }

@@ -1,3 +1,4 @@
+import { FlagsError } from '@flags/core';
 import { versionShardRows } from '../data-version.js';
 import { FEED_OFFSET } from '../feed/position.js';
 import { lockKey, quoteIdentifier, type TableLocation, type TableNames, tableNames } from '../tables.js';
@@ -57,7 +58,10 @@ CREATE INDEX ${index('events_by_change')} ON ${table('events')} (change_id, comm
 /** A step from one schema version to the next: returns its SQL. */
 type MigrationStep = (names: TableNames) => string;
 
-/** The first step creates version 1. Append a step for every change of the tables. */
+/**
+ * The first step creates version 1. Append a step for every change of the tables, and an empty one for every new rule that all
+ * writers must keep: libraries that do not know the version refuse to write.
+ */
 export const MIGRATIONS: readonly MigrationStep[] = [
   (names) => metaTable(names) + documentTables(names) + versionShardRows(names) + usageTables(names),
 ];
@@ -96,11 +100,30 @@ export function migrationStatements({ from, steps = MIGRATIONS, ...location }: M
   return `${work.join('')}\n${from === 0 ? beginning : going}\n`;
 }
 
-/** Lets one node migrate at a time. The lock ends with the transaction. */
-export function takeMigrationLock(location: TableLocation): string {
-  return `SELECT pg_advisory_xact_lock(${lockKey('migration', location)})`;
+/**
+ * Lets one node migrate at a time, without commits beside it: an older library that has found its schema version commits before
+ * the version rises. The locks end with the transaction.
+ */
+export function takeMigrationLocks(location: TableLocation): string {
+  const keys = [lockKey('migration', location), lockKey('commit', location)];
+  return keys.map((key) => `SELECT pg_advisory_xact_lock(${key})`).join(';\n');
 }
 
 export function createSchema({ schema }: TableLocation): string {
   return `CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema)}`;
+}
+
+export interface Versions extends TableLocation {
+  /** The version of the tables; 0: there are none. */
+  readonly version: number;
+  /** The version that this library needs. */
+  readonly newest: number;
+}
+
+export function newerSchema({ version, newest, schema, tablePrefix }: Versions): FlagsError {
+  return new FlagsError(
+    'storage_unsupported',
+    `The tables ${schema}.${tablePrefix}* have schema version ${version}, and this version of the library knows ` +
+      `${newest}. Install the newer version of the library that made them.`,
+  );
 }

@@ -1,7 +1,7 @@
 import { FlagsError } from '@flags/core';
 import { assertLocation } from '../options.js';
 import { quoteIdentifier, tableNames } from '../tables.js';
-import { createSchema, migrationStatements, SCHEMA_VERSION, takeMigrationLock } from './migrations.js';
+import { createSchema, migrationStatements, SCHEMA_VERSION, takeMigrationLocks } from './migrations.js';
 import { usageTables } from './usage-tables.js';
 
 /** Options of `migrationSql`. */
@@ -33,7 +33,7 @@ export function migrationSql(options: MigrationSqlOptions = {}): string {
   return [
     `-- The tables of @flags/postgres, from schema version ${from} to ${SCHEMA_VERSION}.`,
     'BEGIN;',
-    `${takeMigrationLock(location)};`,
+    `${takeMigrationLocks(location)};`,
     ...(isNew ? [`${createSchema(location)};`] : []),
     `${migrationStatements({ ...location, from })}COMMIT;\n`,
   ].join('\n');

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openFlags } from '@flags/core';
 import { usageOf } from '@flags/core/integration';
 import { Pool } from 'pg';
+import { until } from '../../../../test/until.js';
 import { openDatabase } from '../../src/database.js';
 import { grantSql, migrationSql, postgresStorage } from '../../src/index.js';
 import { migrate } from '../../src/schema/migrate.js';
-import { MIGRATIONS, migrationStatements } from '../../src/schema/migrations.js';
+import { MIGRATIONS, migrationStatements, takeMigrationLocks } from '../../src/schema/migrations.js';
 import { interferedPool } from '../interfered-pool.js';
 import { ownDatabase } from '../own-database.js';
 import { change, flag, subjectsAfter } from '../samples.js';
@@ -109,10 +111,50 @@ describe('migrations', () => {
       expect(await versionOf()).toEqual(['1']);
       await Promise.all(Array.from({ length: 5 }, () => migrate(session, { ...location, steps, migrate: true })));
       expect(await versionOf()).toEqual(['2']);
-      await before.commit(change('after'));
-      expect(await subjectsAfter(before)).toEqual(['before', 'after']);
+      expect(await subjectsAfter(before)).toEqual(['before']);
       await before.close();
       await expect(open({ schema: 'second' })).rejects.toMatchObject({ ...UNSUPPORTED, message: /schema version 2/ });
+    });
+
+    it.each([
+      ['a step', addition],
+      ['an empty step', () => ''],
+    ])('stops the changes of an engine that runs, by %s, and not its evaluation', async (name, step) => {
+      const schema = `running after ${name}`;
+      const session = openDatabase(database.pool(), { connectTimeout: 5000, queryTimeout: 5000, outcomeTimeout: 5000 });
+      const flags = await openFlags({ storage: await open({ schema }) });
+      const production = { project: 'default', flag: 'checkout', environment: 'production' };
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      await flags.addStrategy(production, { name: 'default' });
+      await flags.enable(production);
+      await migrate(session, { ...location, schema, steps: [...MIGRATIONS, step], migrate: true });
+      const refusal = { ...UNSUPPORTED, message: expect.stringContaining('have schema version 2') };
+      await expect(flags.disable(production)).rejects.toMatchObject(refusal);
+      await expect(flags.tokens.create({ name: 'ci', kind: 'admin' })).rejects.toMatchObject(refusal);
+      expect(flags.isEnabled('checkout')).toBe(true);
+      expect((await flags.getFlag({ project: 'default', flag: 'checkout' })).name).toBe('checkout');
+      await database.ask(`UPDATE "${schema}".flags_meta SET value = 1 WHERE name = 'schema_version'`);
+      await flags.disable(production);
+      expect(flags.isEnabled('checkout')).toBe(false);
+      await flags.close();
+    });
+
+    it('refuses commits without events, and a commit that waited for the migration', async () => {
+      const storage = await open({ schema: 'waited' });
+      await storage.commit(change('checkout'));
+      const migration = await database.pool().connect();
+      await migration.query(`BEGIN; ${takeMigrationLocks({ schema: 'waited', tablePrefix: 'flags_' })}`);
+      const changing = expect(storage.commit(change('checkout', 1))).rejects.toMatchObject(UNSUPPORTED);
+      const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
+      await until(async () => (await database.ask(waits)).length === 1);
+      await migration.query("UPDATE waited.flags_meta SET value = 2 WHERE name = 'schema_version'");
+      await migration.query('COMMIT');
+      migration.release();
+      await changing;
+      const writes = [{ key: flag('checkout'), expected: 1, deleted: true }] as const;
+      await expect(storage.commit({ writes, events: [] })).rejects.toMatchObject(UNSUPPORTED);
+      expect((await storage.get(flag('checkout')))?.revision).toBe(1);
+      await storage.close();
     });
 
     it('is reached by hand, by the steps that are missing', () => {

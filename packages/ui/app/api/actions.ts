@@ -40,6 +40,7 @@ export const ACTIONS = {
     readonly events: readonly api.WireEvent[];
     readonly totalEvents: number;
   }>,
+  exportEvents: ['GET', '/api/admin/event-export'] as Action<never>,
   listConsumers: ['GET', '/api/admin/consumers'] as Action<{ readonly consumers: readonly api.Consumer[] }>,
   resetConsumer: ['POST', '/api/admin/consumers/:consumer/reset'] as Action<undefined>,
   deleteConsumer: ['DELETE', '/api/admin/consumers/:consumer'] as Action<undefined>,

@@ -56,6 +56,22 @@ export async function call<A extends ActionName>(action: A, options: CallOptions
   return { data, revision: revisionOf(response.headers.get('etag')), next: nextPage(response.headers.get('link')) };
 }
 
+/**
+ * Downloads the reply of an action as a file. The browser keeps the data, and writes them to its disk as it needs.
+ *
+ * @throws ApiError when the API refuses it, cannot be reached, or ends early
+ */
+export async function download(action: ActionName, name: string, options: CallOptions = {}): Promise<void> {
+  const response = await send(addressOf(action, options), ACTIONS[action][0], options);
+  if (!response.ok) throw await refusalOf(response);
+  const data = await response.blob().catch(() => {
+    throw new ApiError(0, 'unreachable', 'The server ended the download early.');
+  });
+  const address = URL.createObjectURL(data);
+  Object.assign(document.createElement('a'), { href: address, download: name }).click();
+  URL.revokeObjectURL(address);
+}
+
 /** Returns the full address of an action, also for `curl`. */
 export function addressOf(action: ActionName, { params = {}, query = {} }: CallOptions = {}): URL {
   const path = ACTIONS[action][1].replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''));

@@ -90,6 +90,15 @@ function flagsOf({ featureName, data }: WireEvent): readonly string[] {
   return [...(featureName ? [featureName] : []), ...(Array.isArray(flags) ? flags.map(({ flag }) => flag) : [])];
 }
 
+/** Returns the days of a filter as times for the API. Both times are included there. */
+export function spanOf({ from, to }: EventFilter): { readonly from?: string; readonly to?: string } {
+  const [earliest, latest] = [startOf(from), endOf(to)];
+  return {
+    ...(Number.isFinite(earliest) && { from: new Date(earliest).toISOString() }),
+    ...(Number.isFinite(latest) && { to: new Date(latest - 1).toISOString() }),
+  };
+}
+
 function startOf(day: string): number {
   const time = new Date(`${day}T00:00:00`).getTime();
   return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;

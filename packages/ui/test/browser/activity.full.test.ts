@@ -1,3 +1,4 @@
+import { text as streamText } from 'node:stream/consumers';
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
@@ -191,5 +192,23 @@ describeInBrowser('the list of events', () => {
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
     expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});
+
+describeInBrowser('the events', () => {
+  it('are downloaded as CSV, unless a filter takes a part of a name or the permission is missing', async () => {
+    const page = await open('projects/default/events?type=feature-created');
+    const button = page.getByRole('button', { name: 'Download CSV' });
+    const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    expect(file.suggestedFilename()).toBe('events.csv');
+    const text = await streamText(await file.createReadStream());
+    const [names, ...lines] = text.trimEnd().split('\r\n');
+    expect(names).toMatch(/^id,type,createdAt,createdBy,/);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toMatch(/^\d+,feature-created,/);
+    await page.getByText('Downloaded events.csv.').waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('searchbox', { name: 'Who' }).fill('ad');
+    await page.getByRole('button', { name: 'Download CSV', disabled: true }).waitFor();
   });
 });

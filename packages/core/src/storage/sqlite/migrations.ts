@@ -131,7 +131,10 @@ function usageIndexes(prefix: string): string {
 /** A step from one schema version to the next: returns its SQL. */
 type Migration = (prefix: string) => string;
 
-/** The first step creates version 1. Append a step for every change of the tables. */
+/**
+ * The first step creates version 1. Append a step for every change of the tables, and an empty one for every new rule that all
+ * writers must keep: libraries that do not know the version refuse to write.
+ */
 export const MIGRATIONS: readonly Migration[] = [
   (prefix) => documentTables(prefix) + usageTables(prefix) + usageIndexes(prefix),
 ];

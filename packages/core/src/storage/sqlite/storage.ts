@@ -164,7 +164,7 @@ function storageOn({ connection, assertFile, tablePrefix, release }: Opened): Sq
     begun() {
       assertFile();
       const found = (version.get() as number | undefined) ?? 0;
-      // The statements of this version may not fit the tables of a newer one.
+      // The statements of this version may not fit the tables of a newer one, and it does not know the rules for writing them.
       if (found > SCHEMA_VERSION) throw newerSchema(found, tablePrefix);
       idleCheckpoint?.schedule();
     },

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { openFlags } from '../../../src/index.js';
 import { assertMigrated, MIGRATIONS, migrate } from '../../../src/storage/sqlite/migrations.js';
 import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/options.js';
@@ -52,11 +53,26 @@ describe('migrations of SQLite', () => {
       await expect(sqliteStorage(path)).rejects.toMatchObject({ ...unsupported, message: /have schema version 2/ });
     });
 
-    it('stop a storage that is open, before its next change', async () => {
-      const storage = await sqliteStorage(path);
-      inFile((database) => migrate(database, 'flags_', steps));
-      await expect(storage.commit(creation('a'))).rejects.toMatchObject(unsupported);
-      await storage.close();
+    it.each([
+      ['a step', addition],
+      ['an empty step', () => ''],
+    ])('stop the changes of an engine that runs, by %s, and not its evaluation', async (_, step) => {
+      const flags = await openFlags({ storage: await sqliteStorage(path) });
+      const production = { project: 'default', flag: 'checkout', environment: 'production' };
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      await flags.addStrategy(production, { name: 'default' });
+      await flags.enable(production);
+      inFile((database) => migrate(database, 'flags_', [...MIGRATIONS, step]));
+      const refusal = { ...unsupported, message: expect.stringContaining('have schema version 2') };
+      await expect(flags.disable(production)).rejects.toMatchObject(refusal);
+      await expect(flags.tokens.create({ name: 'ci', kind: 'admin' })).rejects.toMatchObject(refusal);
+      expect(flags.isEnabled('checkout')).toBe(true);
+      expect((await flags.getFlag({ project: 'default', flag: 'checkout' })).name).toBe('checkout');
+      // The tables of the version that this library knows again: nothing was written meanwhile.
+      inFile((database) => database.exec("UPDATE flags_meta SET value = 1 WHERE name = 'schema_version'"));
+      await flags.disable(production);
+      expect(flags.isEnabled('checkout')).toBe(false);
+      await flags.close();
     });
 
     it('create the tables of both versions in a new file', () => {

@@ -168,7 +168,7 @@ export const clientRoutes: readonly SdkRoute[] = [
     summary: 'Stream the flags of an environment and all later changes, as server-sent events',
     query: VIEW_PARAMETERS,
     reply: featureStreamSchema,
-    form: { media: 'text/event-stream' },
+    form: { media: ['text/event-stream'] },
     errors: ['environment_not_found'],
     async handle({ source, services: { hub }, principal, query, sent, isStillAdmitted }) {
       const { scope, hasValidToken, token } = principal;

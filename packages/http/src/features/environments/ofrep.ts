@@ -213,7 +213,7 @@ export const ofrepRoutes: readonly SdkRoute[] = [
       ENVIRONMENT_PARAMETER,
     ],
     reply: refetchStreamSchema,
-    form: { media: 'text/event-stream' },
+    form: { media: ['text/event-stream'] },
     errors: ['environment_not_found'],
     async handle({ source, services: { refetchHub }, principal, query, isStillAdmitted }) {
       const { scope, hasValidToken, token } = principal;

@@ -21,10 +21,12 @@ import {
   WIRE_EVENT_TYPES,
   type WireEventType,
 } from '../../events/wire.js';
+import { HttpError } from '../../messages/errors.js';
 import { jsonTexts } from '../../messages/json.js';
 import { headerOf, unchecked } from '../../messages/request.js';
 import { component, count, listOf, objectComponent, propertiesOf, version } from '../../messages/schema.js';
 import { withoutUndefined } from '../environments/changes.js';
+import { EXPORT_MEDIA, type ExportedPage, type ExportFormat, exportedText } from './export.js';
 
 const eventListSchema = objectComponent('EventList', { version, events: listOf(eventSchema), totalEvents: count });
 
@@ -34,16 +36,38 @@ const eventStreamSchema = component('EventStream', {
   examples: ['id:42\ndata:{"id":12,"type":"feature-stale-on","project":"default","featureName":"checkout"}\n\n'],
 });
 
+const TYPE = parameter('type', 'Only events of this type.', { type: 'string', enum: WIRE_EVENT_TYPES });
+
+const SPAN = {
+  project: 'Only events of this project.',
+  from: 'Only events at or after this time.',
+  to: 'Only events at or before this time.',
+};
+
 const FILTERS: readonly QueryParameter[] = [
-  parameter('type', 'Only events of this type.', { type: 'string', enum: WIRE_EVENT_TYPES }),
+  TYPE,
   ...inputParameters('eventQuery', {
-    project: 'Only events of this project.',
-    from: 'Only events at or after this time.',
-    to: 'Only events at or before this time.',
+    ...SPAN,
     limit:
       'Maximum number of items on a page, which is also limited to 1 MiB. Default: 100. The `Link` header has the next page.',
     offset: 'Number of events to skip. Default: 0.',
   }),
+];
+
+const eventExportSchema = component('EventExport', {
+  type: 'string',
+  description:
+    'JSON Lines: one event per line, as in EventList. CSV by RFC 4180 with a line of names: one column per member, `data` and `preData` ' +
+    "as JSON; a `'` precedes a cell that begins with `=`, `+`, `-`, `@` or a tab.",
+  examples: ['id,type,createdAt,createdBy\r\n12,feature-stale-on,2026-01-02T10:00:00.000Z,ada@example.org\r\n'],
+});
+
+const EXPORT_QUERY: readonly QueryParameter[] = [
+  parameter('format', 'Default: `jsonl`.', { type: 'string', enum: Object.keys(EXPORT_MEDIA) }),
+  TYPE,
+  ...inputParameters('eventQuery', SPAN),
+  parameter('feature', 'Only events of the flag with this name.', { type: 'string', minLength: 1, maxLength: 100 }),
+  parameter('createdBy', 'Only events of this actor.', { type: 'string', minLength: 1 }),
 ];
 
 export const eventRoutes: readonly Route[] = [
@@ -74,11 +98,19 @@ export const eventRoutes: readonly Route[] = [
     long: { kind: 'plan', isShort: ({ body }) => !Object(body).query },
     handle: searchEvents,
   }),
+  route('GET', '/api/admin/event-export', 'exportEvents', {
+    summary: 'Export the events as CSV or JSON Lines, newest first, in pieces while the caller reads',
+    query: EXPORT_QUERY,
+    long: LONG_READ,
+    reply: eventExportSchema,
+    form: { media: Object.values(EXPORT_MEDIA) },
+    handle: exportEvents,
+  }),
   route('GET', '/api/admin/event-stream', 'streamEvents', {
     permissionIn: 'anyProject',
     summary: 'Stream new events, or all events after `Last-Event-ID`, as server-sent events',
     reply: eventStreamSchema,
-    form: { media: 'text/event-stream' },
+    form: { media: ['text/event-stream'] },
     errors: ['invalid_input'],
     async handle({ principal, services: { eventHub }, sent, isStillAdmitted }) {
       const { hasValidToken } = principal;
@@ -120,6 +152,45 @@ async function showEvents(
   const visible = events.flatMap((event) => filter.show(event) ?? []);
   const userOf = await describeActors(describeUsers, visible);
   return { visible, toWire: (event: FlagsEvent) => ({ ...userOf(event), ...eventToWire(event) }) };
+}
+
+/** The parameters of an export. */
+interface EventExport {
+  readonly format?: ExportFormat;
+  readonly feature?: string;
+  readonly createdBy?: string;
+}
+
+/** Reads the first page before it replies, so that a refusal has its status. */
+async function exportEvents(request: RouteRequest): Promise<RouteResult> {
+  const { format = 'jsonl', feature: flag, createdBy, ...rest } = unchecked<EventExport & QueryValues>(request.query);
+  const query = { ...eventQuery(rest), ...withoutUndefined({ flag }) };
+  const pages = readExported(request, { query, createdBy });
+  return { file: { name: `events.${format}`, media: EXPORT_MEDIA[format], text: exportedText(format, pages) } };
+}
+
+interface Exported {
+  readonly query: WireEventQuery;
+  readonly createdBy: string | undefined;
+}
+
+/** Holds one page at a time. Fails when the caller is no longer admitted: an export may take long. */
+async function* readExported(
+  request: RouteRequest,
+  { query, createdBy }: Exported,
+): AsyncGenerator<ExportedPage, void> {
+  let after: string | undefined;
+  do {
+    if (after !== undefined && !(await request.isStillAdmitted()))
+      throw new HttpError('unauthenticated', 'The token is no longer valid.');
+    const { items, next } = await request.flags.events.list({ ...query, limit: 1000, after });
+    yield showEvents(
+      request,
+      'listEvents',
+      createdBy === undefined ? items : items.filter(({ actor }) => actor === createdBy),
+    );
+    after = next;
+  } while (after !== undefined);
 }
 
 /** The body of a search. */

@@ -4,6 +4,7 @@ import type { Row } from '../row.js';
 import { CHECKOUT, checkout, enabled, NOW, strategyId } from '../states.js';
 
 const EVENTS = '/api/admin/events';
+const EXPORT = '/api/admin/event-export';
 
 function typesOf(...types: readonly string[]): unknown {
   return expect.objectContaining({ events: types.map((type) => expect.objectContaining({ type })) });
@@ -107,6 +108,49 @@ export const eventRows: readonly Row[] = [
   ...faulty('limit=-1'),
   ...faulty('type=other'),
   ...faulty('from=yesterday'),
+  {
+    endpoint: 'exportEvents',
+    name: 'writes JSON Lines, newest first',
+    given: enabled,
+    request: {
+      method: 'GET',
+      path: `${EXPORT}?feature=checkout&type=feature-created&from=${NOW}&to=${NOW}&project=default`,
+    },
+    expect: {
+      status: 200,
+      unchanged: true,
+      headers: { 'content-type': 'application/jsonl', 'content-disposition': 'attachment; filename="events.jsonl"' },
+    },
+  },
+  {
+    endpoint: 'exportEvents',
+    name: 'writes CSV, and only events of an actor',
+    given: enabled,
+    request: { method: 'GET', path: `${EXPORT}?format=csv&createdBy=nobody` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      headers: { 'content-type': 'text/csv', 'content-disposition': 'attachment; filename="events.csv"' },
+    },
+  },
+  {
+    endpoint: 'exportEvents',
+    name: 'refuses another format',
+    request: { method: 'GET', path: `${EXPORT}?format=xml` },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'exportEvents',
+    name: 'refuses callers without a token',
+    request: { method: 'GET', path: EXPORT, headers: { authorization: undefined } },
+    expect: { status: 401, code: 'unauthenticated' },
+  },
+  {
+    endpoint: 'exportEvents',
+    name: 'refuses a token of another kind',
+    request: { method: 'GET', path: EXPORT, headers: { authorization: CLIENT_SECRET } },
+    expect: { status: 403, code: 'forbidden' },
+  },
   {
     endpoint: 'streamEvents',
     name: 'refuses a Last-Event-ID that is not a position',

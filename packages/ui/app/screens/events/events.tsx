@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { download } from '../../api/call.js';
 import { useResource } from '../../api/resource.js';
 import { Button, Link } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
@@ -7,7 +8,8 @@ import { ScreenFrame, ScreenHead } from '../../parts/frame/screen.js';
 import { Empty, Fault, Loading } from '../../parts/frame/states.js';
 import { Timeline } from '../../parts/review/timeline.js';
 import { query, setQuery } from '../../router.js';
-import { type EventFilter, useEventSearch } from '../../state/event-search.js';
+import { type EventFilter, spanOf, useEventSearch } from '../../state/event-search.js';
+import { attempt } from '../../state/toasts.js';
 import { EVENTS, plural, time } from '../../words.js';
 
 const NAMES: readonly (keyof EventFilter)[] = ['flag', 'who', 'type', 'from', 'to'];
@@ -29,11 +31,45 @@ export function EventsScreen({ project }: EventsProps) {
     <section>
       <ScreenHead
         title="Events"
-        actions={project !== undefined && <Link to={['events']}>All projects, segments and tokens</Link>}
+        actions={
+          <>
+            {project !== undefined && <Link to={['events']}>All projects, segments and tokens</Link>}
+            <Download project={project} filter={filter} />
+          </>
+        }
       />
       <Filters filter={filter} isFiltered={isFiltered} />
       <Found key={JSON.stringify([project, filter])} project={project} filter={filter} isFiltered={isFiltered} />
     </section>
+  );
+}
+
+interface DownloadProps extends EventsProps {
+  readonly filter: EventFilter;
+}
+
+/** Downloads events for a spreadsheet. The API finds names as a whole, this page by a part, so these filters do not apply. */
+function Download({ project, filter }: DownloadProps) {
+  const [isBusy, setBusy] = useState(false);
+  const isPartial = filter.flag.trim() !== '' || filter.who.trim() !== '';
+
+  async function save(): Promise<void> {
+    setBusy(true);
+    const query = { format: 'csv', project, type: filter.type || undefined, ...spanOf(filter) };
+    await attempt(() => download('exportEvents', 'events.csv', { query }), 'Downloaded events.csv.');
+    setBusy(false);
+  }
+
+  return (
+    <Button
+      onClick={save}
+      isBusy={isBusy}
+      needs={['listEvents']}
+      {...(project !== undefined && { project })}
+      blocked={isPartial ? 'A download has all flags and authors: empty the filters Flag and Who' : undefined}
+    >
+      <Icon name="down" /> {isBusy ? 'Downloading…' : 'Download CSV'}
+    </Button>
   );
 }
 
