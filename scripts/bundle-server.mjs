@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { startProgress } from './progress.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const SERVER = join(ROOT, 'examples/server');
@@ -43,7 +44,7 @@ function moduleOf(conditions) {
   return undefined;
 }
 
-console.log('Bundling the server, about a second …');
+const stop = startProgress('Bundling the server, about a second', () => 'esbuild');
 await build({
   absWorkingDir: SERVER,
   entryPoints: ['src/main.ts'],
@@ -58,3 +59,4 @@ await build({
   keepNames: true,
   logLevel: 'warning',
 });
+stop();

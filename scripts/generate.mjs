@@ -2,7 +2,11 @@
 //
 //   node scripts/generate.mjs
 
+import { startProgress } from './progress.mjs';
+
 /** Each writes only what has changed. A new generator is one line here. */
 const GENERATORS = ['../packages/ui/bundle/build.mjs'];
 
+const stop = startProgress('Generating what git does not have, about a second', () => 'esbuild');
 for (const generator of GENERATORS) await import(generator);
+stop();

@@ -99,7 +99,7 @@ async function pnpm(title, options) {
 
 /** Reads the output of pnpm: JSON lines, and text before pnpm itself has been installed. */
 function createReader() {
-  const packages = { resolved: new Set(), imported: new Set() };
+  const packages = { resolved: new Set(), fetched: new Set(), found_in_store: new Set(), imported: new Set() };
   const messages = [];
   return {
     describeFailure: () => messages.slice(-50).join('\n'),
@@ -109,7 +109,8 @@ function createReader() {
       if (level !== 'debug' && level !== 'info') messages.push(err?.message ?? message ?? text);
       if (name === 'pnpm:progress') {
         packages[status]?.add(event.packageId ?? event.to);
-        return `pnpm, ${packages.imported.size} of ${packages.resolved.size} packages`;
+        const fetched = packages.fetched.size + packages.found_in_store.size;
+        return `pnpm, ${packages.resolved.size} packages, ${fetched} fetched, ${packages.imported.size} linked`;
       }
       if (name !== 'pnpm:lifecycle') return undefined;
       if (event.line !== undefined) messages.push(event.line);
