@@ -236,7 +236,7 @@ module.exports = {
     {
       name: 'core-loads-the-driver-in-one-place',
       severity: 'error',
-      from: { path: '^packages/core/src/', pathNot: '/(open-database\\.ts|driver-version\\.cts)$' },
+      from: { path: '^packages/core/src/', pathNot: '/sqlite/(driver\\.ts|driver-version\\.cts)$' },
       to: { path: 'better-sqlite3' },
     },
     {

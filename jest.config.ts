@@ -1,4 +1,5 @@
 /** @jest-config-loader esbuild-register */
+import { createRequire } from 'node:module';
 import type { Config } from 'jest';
 
 /** Set by `npm run test:full`. */
@@ -8,7 +9,21 @@ const isFull = process.env.FLAGS_TESTS === 'full';
 // copies fewer. And they cause most of our warnings on purpose; those about warnings listen to the event.
 process.execArgv.push('--max-semi-space-size=64', '--disable-warning=FlagsWarning');
 
-/** The SQLite of Node instead of better-sqlite3, for tests on Node 22.16 and newer. */
+// Workers and their processes inherit it.
+process.env.FLAGS_SQLITE ??= isDriverUsable() ? 'better-sqlite3' : 'node';
+
+/** Whether better-sqlite3 is installed, and compiled for this Node. */
+function isDriverUsable(): boolean {
+  try {
+    const Database: new (path: string) => { close(): void } = createRequire(__filename)('better-sqlite3');
+    new Database(':memory:').close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The SQLite of Node instead of better-sqlite3: tests on Node 22.16 and newer have no other. */
 const NODE_DRIVER = {
   '^better-sqlite3(/package\\.json)?$': '<rootDir>/packages/core/test/storage/sqlite/node-driver.ts',
 };

@@ -1,21 +1,25 @@
-// Installs the dependencies with pnpm, unless node_modules already has them, and bundles the admin page.
+// Installs the dependencies with pnpm, unless node_modules already has them, and generates what git does not have.
 //
 //   node scripts/setup.mjs           all dependencies, except those of the documentation site
 //   node scripts/setup.mjs server    only those that examples/server needs to be built and run
 //   node scripts/setup.mjs site      all dependencies
 //
-// An installation also serves what needs fewer dependencies, and never becomes smaller.
+// An installation also serves what needs fewer dependencies, and never becomes smaller. It serves every Node, but for
+// better-sqlite3, which is compiled for one: .pnpmfile.cjs leaves it out where Node has SQLite.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runWithProgress } from './progress.mjs';
 
 const PNPM = 'pnpm@12.21.0';
-const QUIET = ['--reporter=append-only', '--loglevel=warn'];
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const DRIVER = 'better-sqlite3';
 /** Inside node_modules, so that deleting that folder also deletes it. */
 const STATE_FILE = join(ROOT, 'node_modules/.setup.json');
+/** The state of pnpm. */
+const MODULES_FILE = join(ROOT, 'node_modules/.modules.yaml');
 
 /**
  * Options of pnpm for each scope, from the smallest to the largest. --filter always includes the root. Its dependencies
@@ -32,47 +36,107 @@ const requested = process.argv[2] ?? 'all';
 const command = process.env.npm_lifecycle_event;
 const fingerprint = fingerprintOfDependencies();
 const nodeAbi = process.versions.modules;
-const installed = readState();
+/** `driverAbi`: the Node for which better-sqlite3 is known to be compiled. */
+let installed = readState();
 
-const isCurrent = installed?.fingerprint === fingerprint && installed.nodeAbi === nodeAbi;
-const isSufficient = installed !== undefined && rank(installed.scope) >= rank(requested);
-if (!isCurrent || !isSufficient) install();
-bundleAdminPage();
+const isCurrent = installed?.fingerprint === fingerprint && rank(installed.scope) >= rank(requested);
+if (!isCurrent) await install();
+if (!hasSqlite(process.versions.node) && installed.driverAbi !== nodeAbi) await ensureDriver();
+await import('./generate.mjs');
 if (command === 'setup') console.log('Everything is installed. Next: npm run build');
-if (command === 'prestart') console.log('Compiling the server, up to a minute at the first start …');
 
-function install() {
+async function install() {
   const scope = installed !== undefined && rank(installed.scope) > rank(requested) ? installed.scope : requested;
   // There is no fingerprint while pnpm runs, so that an interrupted installation does not count as complete.
-  mkdirSync(dirname(STATE_FILE), { recursive: true });
-  writeFileSync(STATE_FILE, JSON.stringify({ scope }));
-  console.log('Installing the dependencies, up to a few minutes the first time …');
-  pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...SCOPES[scope]);
-  // pnpm may have reused a build of another version of Node.
-  if (!isDriverUsable()) pnpm('rebuild', '--recursive', '--config.sideEffectsCache=false', 'better-sqlite3');
-  writeFileSync(STATE_FILE, JSON.stringify({ scope, fingerprint, nodeAbi }));
+  writeState({ scope });
+  await installPackages(scope);
+  writeState({ scope, fingerprint });
+}
+
+/** Compiles better-sqlite3, unless it works: after an installation by a Node that needs none, or by another version of Node. */
+async function ensureDriver() {
+  if (!isDriverUsable() && !existsSync(join(ROOT, 'node_modules', DRIVER))) {
+    forgetSkipped();
+    await installPackages(installed.scope);
+  }
+  if (!isDriverUsable()) {
+    // pnpm may have reused a build of another version of Node.
+    const title = `Compiling ${DRIVER} for Node ${process.versions.node}, about a minute`;
+    await pnpm(title, ['rebuild', '--recursive', '--config.sideEffectsCache=false', DRIVER]);
+  }
+  if (!isDriverUsable()) {
+    console.error(
+      `${DRIVER} could not be compiled. Install Python and a C++ compiler, or run Node 22.16 or newer, which has SQLite.`,
+    );
+    process.exit(1);
+  }
+  writeState({ ...installed, driverAbi: nodeAbi });
+}
+
+function installPackages(scope) {
+  const title = 'Installing the dependencies, up to a few minutes the first time';
+  return pnpm(title, ['install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...SCOPES[scope]]);
+}
+
+/** pnpm remembers which optional packages it has left out, and does not ask again whether they fit this Node. */
+function forgetSkipped() {
+  const state = JSON.parse(readFileSync(MODULES_FILE, 'utf8'));
+  writeFileSync(MODULES_FILE, JSON.stringify({ ...state, skipped: [] }));
 }
 
 function rank(scope) {
   return Object.keys(SCOPES).indexOf(scope);
 }
 
-function pnpm(...options) {
-  const { status } = spawnSync('npx', ['--yes', '--prefer-offline', PNPM, ...options], { cwd: ROOT, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+async function pnpm(title, options) {
+  const { onLine, describeFailure } = createReader();
+  const words = ['npx', '--yes', '--prefer-offline', PNPM, ...options, '--reporter=ndjson'];
+  const code = await runWithProgress(title, words, { cwd: ROOT, activity: 'npx, fetching pnpm', onLine });
+  if (code === 0) return;
+  console.error(describeFailure());
+  process.exit(code);
 }
 
-/** Writes a module that the compiler needs: see packages/ui/bundle. */
-function bundleAdminPage() {
-  const { status } = spawnSync(process.execPath, ['packages/ui/bundle/build.mjs'], { cwd: ROOT, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+/** Reads the output of pnpm: JSON lines, and text before pnpm itself has been installed. */
+function createReader() {
+  const packages = { resolved: new Set(), fetched: new Set(), found_in_store: new Set(), imported: new Set() };
+  const messages = [];
+  return {
+    describeFailure: () => messages.slice(-50).join('\n'),
+    /** Returns what pnpm does. */
+    onLine(text) {
+      const { name, level, message, err, status, stage, ...event } = parse(text);
+      if (level !== 'debug' && level !== 'info') messages.push(err?.message ?? message ?? text);
+      if (name === 'pnpm:progress') {
+        packages[status]?.add(event.packageId ?? event.to);
+        const fetched = packages.fetched.size + packages.found_in_store.size;
+        return `pnpm, ${packages.resolved.size} packages, ${fetched} fetched, ${packages.imported.size} linked`;
+      }
+      if (name !== 'pnpm:lifecycle') return undefined;
+      if (event.line !== undefined) messages.push(event.line);
+      return event.exitCode === undefined ? `compiling ${event.depPath}, about a minute` : 'pnpm';
+    },
+  };
+}
+
+function parse(text) {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** Whether this version of Node has the SQLite that @flags/core needs. .pnpmfile.cjs names the same versions. */
+function hasSqlite(node) {
+  const [major, minor] = node.split('.').map(Number);
+  return major >= 24 || (major === 22 && minor >= 16);
 }
 
 /** Whether the native module loads: it is compiled for one binary interface of Node. */
 function isDriverUsable() {
-  const program = "new (require('better-sqlite3'))(':memory:')";
-  const options = { cwd: join(ROOT, 'examples/server'), stdio: 'ignore' };
-  return spawnSync(process.execPath, ['-e', program], options).status === 0;
+  const program = `new (require('${DRIVER}'))(':memory:')`;
+  return spawnSync(process.execPath, ['-e', program], { cwd: ROOT, stdio: 'ignore' }).status === 0;
 }
 
 /** Changes whenever pnpm could install other files. */
@@ -82,7 +146,7 @@ function fingerprintOfDependencies() {
     readdirSync(join(ROOT, parent)).map((name) => join(parent, name)),
   );
   const manifests = ['.', 'benchmarks', 'site', ...parents.sort()].map((folder) => join(folder, 'package.json'));
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]) {
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.pnpmfile.cjs', ...manifests]) {
     if (existsSync(join(ROOT, file))) hash.update(file).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex');
@@ -91,5 +155,11 @@ function fingerprintOfDependencies() {
 /** The installed dependencies. Without a state file, pnpm was run directly: all dependencies, maybe outdated. */
 function readState() {
   if (existsSync(STATE_FILE)) return JSON.parse(readFileSync(STATE_FILE, 'utf8'));
-  return existsSync(join(ROOT, 'node_modules/.modules.yaml')) ? { scope: 'site' } : undefined;
+  return existsSync(MODULES_FILE) ? { scope: 'site' } : undefined;
+}
+
+function writeState(state) {
+  installed = state;
+  mkdirSync(dirname(STATE_FILE), { recursive: true });
+  writeFileSync(STATE_FILE, JSON.stringify(state));
 }

@@ -16,7 +16,7 @@ import { sqliteStorage } from '../packages/core/dist/sqlite.js';
 import { createFlagsRouter } from '../packages/express/dist/index.js';
 
 const express = createRequire(new URL('../packages/express/package.json', import.meta.url))('express');
-const Database = createRequire(new URL('../packages/core/package.json', import.meta.url))('better-sqlite3');
+const Database = createRequire(import.meta.url)('better-sqlite3');
 const FEATURES = '/api/admin/projects/default/features';
 const PRODUCTION = { project: 'default', flag: 'warm', environment: 'production' };
 

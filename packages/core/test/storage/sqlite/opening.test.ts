@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -13,18 +12,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { buildSync } from 'esbuild';
 import { until } from '../../../../../test/until.js';
-import { backUpFile } from '../../../src/storage/sqlite/backup.js';
 import { createWriteQueue } from '../../../src/storage/sqlite/database.js';
-import { findDriverVersion } from '../../../src/storage/sqlite/driver-version.cjs';
-import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
-import { chooseDriver, driverRefusal } from '../../../src/storage/sqlite/open-database.js';
 import { createFileCheck, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { usageOf } from '../../../src/storage/usage/port.js';
 import { closed, creation, flag, unavailable, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
-import { nextMessage } from './child-program.js';
 
 describe('opening a SQLite storage', () => {
   /** Passes a check, and is SQL when it is used. */
@@ -383,116 +376,5 @@ describe('the mode of a private file', () => {
       await expect(sqliteStorage(missing)).rejects.toMatchObject({ code: 'storage_unsupported' });
       expect(existsSync(missing)).toBe(false);
     });
-  });
-});
-
-describe('a refused driver', () => {
-  describe('driverRefusal', () => {
-    it.each([
-      ['13.0.0', '20.20.0', 'Install better-sqlite3@12'],
-      ['13.2.1', '22.13.1', 'Install better-sqlite3@12'],
-      ['14.0.0', '18.20.8', 'Install better-sqlite3@12'],
-      ['12.11.1', '24.19.0', 'Install better-sqlite3@13'],
-      ['12.0.0', '26.1.0', 'Install better-sqlite3@13'],
-    ])('refuses better-sqlite3 %s on Node %s, and says what to do', (driver, node, advice) => {
-      const refusal = driverRefusal({ driver, node });
-      expect(refusal).toContain(`better-sqlite3 ${driver}`);
-      expect(refusal).toContain(`Node ${node}`);
-      expect(refusal).toContain(advice);
-    });
-
-    it.each([
-      ['12.11.1', '20.20.0'],
-      ['12.11.1', '24.18.9'],
-      ['13.0.0', '22.14.0'],
-      ['13.0.0', '24.0.0'],
-      ['13.2.0', '24.19.0'],
-      ['', '20.20.0'],
-      ['', '26.0.0'],
-    ])('accepts better-sqlite3 %s on Node %s', (driver, node) => {
-      expect(driverRefusal({ driver, node })).toBeUndefined();
-    });
-  });
-
-  describe('chooseDriver', () => {
-    it('falls back to the SQLite of Node', () => {
-      expect(chooseDriver({ driver: '12.11.1', node: '24.19.0', hasOwn: true })).toBe('own');
-      expect(chooseDriver({ driver: '13.0.0', node: '24.19.0', hasOwn: true })).toBe('installed');
-      expect(chooseDriver({ driver: '', node: '20.20.0', hasOwn: false })).toBe('installed');
-    });
-
-    it('refuses a driver that would crash where Node has no SQLite', () => {
-      expect(() => chooseDriver({ driver: '13.0.0', node: '20.20.0', hasOwn: false })).toThrow('better-sqlite3@12');
-    });
-  });
-
-  describe('driverFrom', () => {
-    const directory = temporaryDirectory();
-    afterAll(() => directory.remove());
-
-    it('opens a file with the driver of a folder', async () => {
-      const [path, copy] = [`${directory.path}/driven.db`, `${directory.path}/driven.backup`];
-      const storage = await sqliteStorage({ path, driverFrom: __dirname });
-      expect(await storage.list({ kind: 'flag', part: 'summary' })).toEqual([]);
-      await storage.close();
-      await backUpFile(path, copy, { driverFrom: __dirname });
-      expect(existsSync(copy)).toBe(true);
-    });
-
-    it('refuses a folder without a driver, and what is not a folder, and makes no file', async () => {
-      const path = `${directory.path}/none.db`;
-      await expect(sqliteStorage({ path, driverFrom: directory.path })).rejects.toMatchObject({
-        code: 'storage_unsupported',
-        message: `${directory.path} has no better-sqlite3. Install it there: npm install better-sqlite3@12`,
-      });
-      for (const driverFrom of ['', 7 as never]) {
-        await expect(sqliteStorage({ path, driverFrom })).rejects.toMatchObject({ code: 'invalid_input' });
-      }
-      expect(existsSync(path)).toBe(false);
-    });
-  });
-
-  it('reads the version of the installed driver', () => {
-    const expected = process.env.FLAGS_SQLITE === 'node' ? /^undefined$/ : /^1[23]\.\d+\.\d+$/;
-    expect(String(findDriverVersion())).toMatch(expected);
-  });
-});
-
-describe('the SQLite of Node', () => {
-  const sqlite = findNodeSqlite();
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-
-  it('finds the SQLite of Node from 22.16 on', () => {
-    expect(sqlite !== undefined).toBe(major > 22 || (major === 22 && minor >= 16));
-  });
-
-  describe('sqliteStorage without better-sqlite3', () => {
-    const directory = temporaryDirectory();
-    afterAll(directory.remove);
-
-    it.each(['cjs', 'esm'] as const)(
-      'opens the file by the SQLite of Node, if there is one, in a bundle as %s',
-      async (format) => {
-        const file = join(directory.path, `opener.${format === 'esm' ? 'mjs' : 'cjs'}`);
-        const entryPoints = [join(__dirname, 'children/opener.ts')];
-        buildSync({ entryPoints, outfile: file, bundle: true, platform: 'node', format, external: ['better-sqlite3'] });
-        const path = join(directory.path, `${format}.db`);
-        const child = fork(file, [path], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
-        let complaint = '';
-        child.stderr?.on('data', (part) => {
-          complaint += String(part);
-        });
-        expect(await nextMessage(child)).toBe('ready');
-        child.send('open');
-        if (sqlite) {
-          expect(await nextMessage(child)).toBe(true);
-          expect(existsSync(path)).toBe(true);
-        } else {
-          await expect(nextMessage(child)).rejects.toThrow('The child ended with 1');
-          expect(complaint).toContain('needs the package better-sqlite3, or Node 22.16 and newer');
-          expect(existsSync(path)).toBe(false);
-        }
-      },
-    );
   });
 });

@@ -1,0 +1,12 @@
+// Generates the modules that git does not have. Runs before the server is bundled, before tsc -b, and before the tests.
+//
+//   node scripts/generate.mjs
+
+import { startProgress } from './progress.mjs';
+
+/** Each writes only what has changed. A new generator is one line here. */
+const GENERATORS = ['../packages/ui/bundle/build.mjs'];
+
+const stop = startProgress('Generating what git does not have, about a second', () => 'esbuild');
+for (const generator of GENERATORS) await import(generator);
+stop();
