@@ -69,6 +69,7 @@ const project: Config = {
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: '<rootDir>/test/environment.cjs',
+  runtime: '<rootDir>/test/runtime.cjs',
   setupFiles: ['<rootDir>/packages/core/test/seeded-properties.ts'],
   testPathIgnorePatterns: LEFT_OUT,
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],

@@ -15,7 +15,7 @@ import {
   switchOf,
   TITLE,
 } from './colleagues.js';
-import { describeInBrowser } from './host.js';
+import { choose, describeInBrowser } from './host.js';
 
 describeInBrowser('a change request', () => {
   it('is made by one editor, approved by another one who sees the same, applied, and shown live to the first', async () => {
@@ -102,7 +102,7 @@ describeInBrowser('a change request', () => {
     await switchOf(page, 'checkout').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('It is applied at once.').waitFor();
-    await dialog.getByLabel('Request', { exact: true }).check();
+    await choose(dialog.getByLabel('Request', { exact: true }));
     await dialog.getByText(/^It needs no approval: you, or somebody else, applies the request\./).waitFor();
     await dialog.getByText('When it is applied, it ends every rollout of the strategies that it changes.').waitFor();
     await dialog.getByRole('button', { name: 'Request the change' }).click();
@@ -125,7 +125,7 @@ describeInBrowser('a change request', () => {
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByLabel('Request approval').isChecked()).toBe(true);
     expect(await dialog.locator('.segmented label').last().textContent()).toBe('Apply now, without approval');
-    await dialog.getByLabel('Apply now, without approval').check();
+    await choose(dialog.getByLabel('Apply now, without approval'));
     expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByLabel('Reason').fill('INC-42: Zahlungen schlagen fehl');
     await dialog.getByRole('button', { name: 'Change production, without approval' }).click();
@@ -206,7 +206,7 @@ describeInBrowser('a change request', () => {
     await approveAs('charles', id);
     await page.getByText('2 of 2 approvals').waitFor();
     await page.getByRole('button', { name: `Apply: ${TITLE}` }).click();
-    await page.getByRole('dialog').getByLabel('At a time').check();
+    await choose(page.getByRole('dialog').getByLabel('At a time'));
     await page
       .getByRole('dialog')
       .getByText(/^Applied on /)
@@ -258,7 +258,7 @@ describeInBrowser('a change request', () => {
     await host.flags.disable(checkout);
     const root = await open('root', 'projects/default/flags/checkout');
     await revert(root).click();
-    await root.getByLabel('Apply now, without approval').check();
+    await choose(root.getByLabel('Apply now, without approval'));
     await root.getByRole('dialog').getByLabel('Reason').fill('INC-42');
     // A preview that arrives after the revert is refused.
     await root

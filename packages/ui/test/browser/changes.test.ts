@@ -21,7 +21,7 @@ import {
   switchOf,
   TITLE,
 } from './colleagues.js';
-import { describeInBrowser } from './host.js';
+import { choose, describeInBrowser } from './host.js';
 import { outside } from './outside.js';
 
 describeInBrowser('a request with a time', () => {
@@ -29,7 +29,7 @@ describeInBrowser('a request with a time', () => {
   async function reviewForLater(page: Visit['page']) {
     await switchOf(page, 'checkout').click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('At a time').check();
+    await choose(dialog.getByLabel('At a time'));
     return dialog;
   }
 
@@ -71,7 +71,7 @@ describeInBrowser('a request with a time', () => {
     const page = await open('ada', 'projects/default/flags/dark-mode');
     await switchOf(page, 'dark-mode').click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('At a time').check();
+    await choose(dialog.getByLabel('At a time'));
     await dialog
       .getByText(/^production needs approval: .* Applied on .* Without its approvals an hour later, it expires\.$/)
       .waitFor();
@@ -100,7 +100,7 @@ describeInBrowser('a request with a time', () => {
     const page = await open('ada', 'projects/default/flags/checkout/production');
     await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
     await page.getByRole('button', { name: 'Review changes' }).click();
-    await page.getByRole('dialog').getByLabel('At a time').check();
+    await choose(page.getByRole('dialog').getByLabel('At a time'));
     await page.getByRole('button', { name: /^Schedule for/ }).click();
     await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
     expect(await page.getByText('You have an unsaved draft').count()).toBe(0);
@@ -232,7 +232,7 @@ describeInBrowser('the changes', () => {
       await check();
       await page.goto(`${host.page}projects/default/flags/dark-mode`);
       await switchOf(page, 'dark-mode').click();
-      await page.getByRole('dialog').getByLabel('At a time').check();
+      await choose(page.getByRole('dialog').getByLabel('At a time'));
       await check();
       await closeLast();
     }

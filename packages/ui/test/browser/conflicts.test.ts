@@ -1,6 +1,6 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
-import { describeInBrowser, type Host, seed, startHost } from './host.js';
+import { choose, describeInBrowser, type Host, seed, startHost } from './host.js';
 
 let host: Host;
 let ada: Visit;
@@ -77,7 +77,7 @@ describeInBrowser('a flag that two people edit', () => {
       'What ada says',
     ]);
     expect(await accessibilityViolations(ada.page)).toEqual([]);
-    await row.getByLabel('Theirs').check();
+    await choose(row.getByLabel('Theirs'));
     await ada.page.getByRole('button', { name: 'Continue with the result' }).click();
     await ada.page.getByRole('button', { name: 'Save details' }).click();
     await ada.page.getByText(`The details of ${flag} were saved.`).waitFor();

@@ -1,6 +1,6 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, type VisitOptions, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
-import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
+import { choose, describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
 
 const production = { project: 'default', flag: 'checkout', environment: 'production' };
 
@@ -36,7 +36,7 @@ describeInBrowser('the editor', () => {
     await dialog.getByText('strategy 1').waitFor();
     await dialog.getByText('become on').waitFor();
     await dialog.getByText('As code').click();
-    await dialog.getByLabel('TypeScript').check();
+    await choose(dialog.getByLabel('TypeScript'));
     await dialog.getByText('await flags.apply([').waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Change production' }).click();
@@ -183,7 +183,7 @@ describeInBrowser('the editor', () => {
         .allTextContents(),
     ).toEqual(expect.arrayContaining(['25 %', '30 %', '60 %']));
     expect(await accessibilityViolations(page)).toEqual([]);
-    await page.getByLabel('Theirs').check();
+    await choose(page.getByLabel('Theirs'));
     await page.getByRole('button', { name: 'Continue with the result' }).click();
     expect(await page.getByLabel('Rollout of strategy 1 in percent').inputValue()).toBe('30');
     await page.getByText('No changes').waitFor();

@@ -2,12 +2,13 @@ import { createServer, request as forward, type RequestListener, type Server } f
 import type { AddressInfo } from 'node:net';
 import { type Flags, type FlagsOptions, memoryStorage, openFlags } from '@flags/core';
 import { createFlagsRouter, type FlagsRouterOptions, type SessionRouterOptions } from '@flags/express';
-import { sharedBrowser } from '@flags/test-browser';
+import { sharedBrowser, type Visit } from '@flags/test-browser';
 import { createFlagsUi, type FlagsUiOptions } from '@flags/ui';
 import express from 'express';
 import helmet from 'helmet';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
+import { until } from '../../../../test/until.js';
 
 /** Tests in a browser: skipped without one. */
 export const describeInBrowser = sharedBrowser() === undefined ? describe.skip : describe;
@@ -94,6 +95,15 @@ function strip(prefix: string, target: string): RequestListener {
     response.on('close', () => onward.destroy());
     request.pipe(onward);
   };
+}
+
+/**
+ * Chooses a radio button with the keyboard. A preview that arrives can move the button while the mouse is pressed, and
+ * then nothing is chosen.
+ */
+export async function choose(radio: ReturnType<Visit['page']['locator']>): Promise<void> {
+  await radio.press('Space');
+  await until(() => radio.isChecked());
 }
 
 /** The flags of a shop. */

@@ -2,7 +2,7 @@ import type { Rollout } from '@flags/core';
 import { accessibilityViolations, disconnectBrowser, type Visit, type VisitOptions, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
-import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
+import { choose, describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
 import { outside } from './outside.js';
 
 const DAY = 86_400_000;
@@ -120,7 +120,7 @@ describeInBrowser('a rollout', () => {
     const enable = { op: 'enable', ref: { ...production, flag: 'dark-mode' } };
     await field.fill(JSON.stringify([startRollout, enable]));
     await page.getByRole('button', { name: 'Review changes' }).click();
-    await page.getByRole('dialog').last().getByLabel('At a time').check();
+    await choose(page.getByRole('dialog').last().getByLabel('At a time'));
     await page.getByRole('button', { name: /^Schedule for/ }).click();
     // The message about the first request may still be shown.
     const find = async () =>
@@ -200,13 +200,13 @@ describeInBrowser('a rollout', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText(/^This ends the rollout of checkout in production\./).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
-    await dialog.getByLabel('Request', { exact: true }).check();
+    await choose(dialog.getByLabel('Request', { exact: true }));
     await dialog
       .getByText(
         /^When it is applied, it ends every rollout of the strategies.* Now that would be the rollout of checkout/,
       )
       .waitFor();
-    await dialog.getByLabel('Apply now').check();
+    await choose(dialog.getByLabel('Apply now'));
     await dialog.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('checkout is off in production.').waitFor();
     expect(await rollout()).toBeUndefined();
@@ -243,11 +243,11 @@ describeInBrowser('a rollout', () => {
     await page.goto(`${host.page}projects/default/flags/checkout/production`);
     await page.getByRole('button', { name: 'Move strategy 2 up' }).click();
     await page.getByRole('button', { name: 'Review changes' }).click();
-    await dialog.getByLabel('Request', { exact: true }).check();
+    await choose(dialog.getByLabel('Request', { exact: true }));
     await dialog.getByText(/^A request does not order strategies while one of them rolls out/).waitFor();
     const submit = dialog.getByRole('button', { name: 'Request the change' });
     expect(await submit.getAttribute('aria-disabled')).toBe('true');
-    await dialog.getByLabel('Apply now').check();
+    await choose(dialog.getByLabel('Apply now'));
     await dialog.getByRole('button', { name: /^(Change production|Apply changes)$/ }).click();
     await page.getByText('checkout was changed in production.').waitFor();
     expect((await strategies()).map(({ parameters }) => `${parameters?.rollout}`)).toEqual(['20', '60']);

@@ -78,6 +78,8 @@ function ReviewForm(review: Review) {
       {(changes.length > 0 || undoes !== undefined) && way && !bypasses && (undoes === undefined || way !== 'now') && (
         <ChangesAsCode proposal={proposal} way={way} later={later} reason={reason.trim()} />
       )}
+      {/* The warnings depend on the way: above it, they would move its buttons when one is chosen. */}
+      <WayField ways={ways} way={way} approval={approval} times={later} onChoose={setChosen} onTimes={setLater} />
       <EndedRollouts
         ended={rolloutsEndedBy(plan?.documents ?? [])}
         way={way}
@@ -88,7 +90,6 @@ function ReviewForm(review: Review) {
           A request does not order strategies while one of them rolls out: change the order when that rollout has ended.
         </p>
       )}
-      <WayField ways={ways} way={way} approval={approval} times={later} onChoose={setChosen} onTimes={setLater} />
       <ReasonField
         use={bypasses ? 'bypass' : way === 'request' ? 'request' : 'change'}
         value={reason}
