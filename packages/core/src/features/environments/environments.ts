@@ -9,6 +9,7 @@ import type {
   Impression,
   TextEncoding,
 } from '../../evaluation/evaluation.types.js';
+import { loadedPatterns } from '../../evaluation/load-patterns.js';
 import { type EvaluationProblem, ProblemReporter } from '../../evaluation/problem.js';
 import type { Snapshot } from '../../evaluation/snapshot.js';
 import { STRATEGIES } from '../../evaluation/strategies.js';
@@ -27,6 +28,7 @@ import { startUsageRecorder, type UsageOptions, type UsageRecorder } from '../us
 import type { UsageWriter } from '../usage/usage-writer.js';
 import { Environment, type EnvironmentOptions } from './environment.js';
 import { FlagDocuments } from './flag-documents.js';
+import { preparePatterns, preparePatternsIn } from './prepare-patterns.js';
 
 /** All compiled environments, kept current with the documents in memory. */
 export interface EvaluationState {
@@ -131,7 +133,7 @@ export interface ReplicaOptions {
   readonly onProblem?: (problem: EvaluationProblem) => void;
 }
 
-export interface ReplicaContext extends DocumentSource {
+export interface ReplicaContext extends Omit<DocumentSource, 'prepare'> {
   readonly usageWriter: UsageWriter;
   /** How this process reports its evaluations. */
   readonly usageSettings: Pick<UsageOptions, 'application' | 'instance' | 'interval'>;
@@ -140,13 +142,15 @@ export interface ReplicaContext extends DocumentSource {
 
 /** Reads all flags and segments, then follows the changes of other processes. */
 export async function openReplica(options: ReplicaOptions, context: ReplicaContext): Promise<Replica> {
-  const replica = startReplica(options, context, await loadDocuments(context, new FlagDocuments(context.registry)));
+  const loaded = await loadDocuments(context, new FlagDocuments(context.registry));
+  await preparePatterns(loaded.documents);
+  const replica = startReplica(options, context, loaded);
   // The documents were read one kind after the other. The feed brings all of them to one state.
   await replica.poller.refresh();
   return replica;
 }
 
-/** Starts a replica from documents in memory. */
+/** Starts a replica from documents in memory. Load RE2 before if one of them has a pattern. */
 export function startReplica(
   host: ReplicaOptions,
   context: ReplicaContext,
@@ -167,6 +171,7 @@ export function startReplica(
     // All environments share a reporter: most problems of a flag are the same in each.
     onProblem: (problem) => problems.report(problem),
     now: clock,
+    patterns: loadedPatterns,
     hostname: hostname(),
     onImpression: impressions.notify,
   };
@@ -189,7 +194,7 @@ export function startReplica(
     },
     onError,
   });
-  const followed = followDocuments(context, loaded);
+  const followed = followDocuments({ ...context, prepare: preparePatternsIn }, loaded);
   followed.onDocuments.add(state.recompile);
   return { ...followed, state, documents, options, usage, instance, impressions, changes, counts, problems };
 }

@@ -29,6 +29,11 @@ export interface DocumentSource {
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
   readonly stateAt: StateAt;
+  /**
+   * Loads what is needed for documents that are about to be in memory. Returns undefined if there is nothing to wait for:
+   * then they are in memory in the same turn.
+   */
+  readonly prepare: (updates: readonly KeyedUpdate[]) => Promise<unknown> | undefined;
 }
 
 /** The state that a replica starts with. */
@@ -51,7 +56,7 @@ export async function loadDocuments<Cache extends DocumentCache>(
 
 /** Starts to follow the changes of other processes. */
 export function followDocuments(source: DocumentSource, { after, documents }: LoadedDocuments): DocumentReplica {
-  const { storage, registry, now, pollInterval, onError, stateAt } = source;
+  const { storage, registry, now, pollInterval, onError, stateAt, prepare } = source;
   const onDocuments = createListeners<readonly DocumentKey[]>(onError);
 
   function notify(keys: readonly DocumentKey[]): void {
@@ -65,8 +70,10 @@ export function followDocuments(source: DocumentSource, { after, documents }: Lo
     return documents.applyUpdate(key, update.revision, copyJson(update.state));
   }
 
-  function applyUpdates(updates: readonly KeyedUpdate[]): void {
-    notify(updates.filter(applyUpdate).map(({ key }) => key));
+  function applyUpdates(updates: readonly KeyedUpdate[]): Promise<void> | void {
+    const apply = () => notify(updates.filter(applyUpdate).map(({ key }) => key));
+    const preparation = prepare(updates);
+    return preparation ? preparation.then(apply) : apply();
   }
 
   const poller = startChangePoller({
@@ -80,6 +87,7 @@ export function followDocuments(source: DocumentSource, { after, documents }: Lo
     onError,
     async reload() {
       const loaded = await loadDocuments(source, new DocumentCache(registry));
+      await prepare(loaded.documents.updates());
       notify(documents.replaceBy(loaded.documents));
       return loaded.after;
     },
