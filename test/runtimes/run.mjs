@@ -6,6 +6,7 @@
 //
 // Each version of Node runs the whole of `npm test`, in a copy of the working tree with modules of its own: native modules
 // are compiled for one version. `-sqlite` runs the tests of storages, metrics and faults on node:sqlite. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages.
+// workerd runs the public client specification, bundled.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,6 +35,7 @@ const RUNTIMES = {
   'node@22-sqlite': (name) => onNode(name, ON_NODE_SQLITE),
   'node@24-sqlite': (name) => onNode(name, { prepare: useDriver13, ...ON_NODE_SQLITE }),
   bun: () => onCompiled('bun@1.4.5', `bun ${SUITE}`),
+  workerd: () => onCompiled('workerd@1.20261117.1', 'node test/runtimes/workerd.mjs'),
   deno: () => onCompiled('deno@2.9.6', `deno run --allow-all --node-modules-dir=manual ${SUITE}`),
 };
 
