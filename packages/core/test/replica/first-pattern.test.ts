@@ -14,7 +14,7 @@ const FLAG = { ...PROJECT, flag: 'checkout' };
 const PRODUCTION = { ...FLAG, environment: 'production' };
 const MATCHING = { properties: { email: 'ada@example.org' } };
 const constraints = [{ contextName: 'email', operator: 'REGEX', value: '@example\\.org$' }] as const;
-const BY_PATTERN = { name: 'default', constraints };
+const BY_PATTERN = { name: 'default', constraints } as const;
 
 interface Process {
   readonly core: typeof Core;
