@@ -1,9 +1,7 @@
 // What runs inside of workerd and in a page: the specification, with the modules and the files in one bundle.
 import * as evaluate from '../../packages/core/dist/evaluate.js';
 import { patterns } from '../../packages/core/dist/evaluate/patterns.js';
-import specification from './specification.cjs';
-
-const { CASES, evaluateSpecification } = specification;
+import { CASES, evaluateSpecification } from './specification.cjs';
 
 /** Replaced by the content of the files when it is bundled. */
 const files = SPECIFICATION_FILES;

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import * as evaluate from '../../packages/core/dist/evaluate.js';
 import { patterns } from '../../packages/core/dist/evaluate/patterns.js';
-import specification from './specification.cjs';
+import { CASES, evaluateSpecification } from './specification.cjs';
 import { specificationFiles } from './specification-files.mjs';
-
-const { CASES, evaluateSpecification } = specification;
 
 /** All cases of the public client specification, evaluated by `@flags/core/evaluate`. */
 export function declareSpecificationCases() {
