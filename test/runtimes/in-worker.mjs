@@ -1,6 +1,7 @@
 // What runs inside of workerd and in a page: the specification, with the modules and the files in one bundle.
-import * as evaluate from '../../packages/core/dist/evaluate.js';
+
 import { patterns } from '../../packages/core/dist/evaluate/patterns.js';
+import * as evaluate from '../../packages/core/dist/evaluate.js';
 import { CASES, evaluateSpecification } from './specification.cjs';
 
 /** Replaced by the content of the files when it is bundled. */
@@ -15,7 +16,7 @@ export async function run() {
   return evaluated;
 }
 
-/** `workerd test` calls it. */
+// biome-ignore lint/style/noDefaultExport: `workerd test` calls the default export.
 export default {
   async test() {
     console.log(`${await run()} cases of the public client specification: ok`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import * as evaluate from '../../packages/core/dist/evaluate.js';
 import { patterns } from '../../packages/core/dist/evaluate/patterns.js';
+import * as evaluate from '../../packages/core/dist/evaluate.js';
 import { CASES, evaluateSpecification } from './specification.cjs';
 import { specificationFiles } from './specification-files.mjs';
 

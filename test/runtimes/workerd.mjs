@@ -20,7 +20,9 @@ const directory = mkdtempSync(join(tmpdir(), 'flags-workerd-'));
 try {
   writeFileSync(join(directory, 'worker.mjs'), await bundleWorker());
   writeFileSync(join(directory, 'config.capnp'), CONFIGURATION);
-  const { status, error } = spawnSync('workerd', ['test', '--verbose', join(directory, 'config.capnp')], { stdio: 'inherit' });
+  const { status, error } = spawnSync('workerd', ['test', '--verbose', join(directory, 'config.capnp')], {
+    stdio: 'inherit',
+  });
   if (error) throw error;
   process.exitCode = status ?? 1;
 } finally {

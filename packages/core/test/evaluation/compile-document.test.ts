@@ -62,7 +62,9 @@ describe('a compiled document', () => {
   });
 
   it('keeps its results when the document changes', async () => {
-    const document = structuredClone(PLAIN) as { features: { strategies: { constraints: { values: string[] }[] }[] }[] };
+    const document = structuredClone(PLAIN) as {
+      features: { strategies: { constraints: { values: string[] }[] }[] }[];
+    };
     const flags = await compile(document);
     document.features[0]?.strategies[0]?.constraints[0]?.values.push('8');
     document.features.pop();
@@ -144,7 +146,10 @@ describe('a document with a regular expression', () => {
 
   it.each([
     ['a strategy', documentWith(PATTERN)],
-    ['a disabled strategy', documentWith(PATTERN, { strategies: [{ name: 'x', disabled: true, constraints: [PATTERN] }] })],
+    [
+      'a disabled strategy',
+      documentWith(PATTERN, { strategies: [{ name: 'x', disabled: true, constraints: [PATTERN] }] }),
+    ],
     ['a flag that is off', documentWith(PATTERN, { enabled: false })],
     ['a segment', { features: [], segments: [{ id: 1, constraints: [PATTERN] }] }],
   ])('in %s needs patterns at once', (_, document) => {
