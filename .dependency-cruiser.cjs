@@ -29,6 +29,9 @@ const CORE_LAYERS = [
   'sqlite.ts',
   'storage.ts',
   'types.ts',
+  'evaluate.ts',
+  'evaluate',
+  'schema.ts',
   'admin.ts',
   'consumers.ts',
   'openfeature',
@@ -63,7 +66,6 @@ const HTTP_LAYERS = [
 const FOLLOWER_LAYERS = [
   'times.ts',
   'options.ts',
-  'document.ts',
   'state.ts',
   'messages.ts',
   'upstream.ts',
@@ -163,7 +165,7 @@ module.exports = {
       from: {
         orphan: true,
         pathNot: [
-          '/src/(index|admin|consumers|integration|flags-postgres-sql|sqlite|storage|testing|types|request|main|check)\\.ts$',
+          '/src/(index|admin|consumers|evaluate|evaluate/patterns|integration|flags-postgres-sql|schema|sqlite|storage|testing|types|request|main|check)\\.ts$',
           '\\.d\\.ts$',
         ],
       },
@@ -211,8 +213,8 @@ module.exports = {
         pathNot: [
           '^packages/core/src/evaluation/',
           '\\.types\\.ts$',
-          '^packages/core/src/base/(limits|primitives)\\.ts$',
-          '/node_modules/(re2js|lru-cache)/',
+          '^packages/core/src/base/(errors|invalid-input|json|limits|option-names|primitives)\\.ts$',
+          '/node_modules/re2js/',
         ],
       },
     },

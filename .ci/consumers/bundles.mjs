@@ -2,6 +2,7 @@
 // better-sqlite3 has a native part, and an ESM bundle cannot hold pg, a CommonJS package that requires modules of Node.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import webpack from 'webpack';
 
@@ -31,6 +32,27 @@ assert.deepEqual(warnings, []);
 // pg alone can be inside a CommonJS bundle.
 const external = ['pg-native'];
 await bundleWithEsbuild('./bundled-postgres.mjs', { outfile: 'bundle-esbuild-with-pg.cjs', format: 'cjs', external });
+
+// For workers and pages: an import of a module of Node fails. RE2 is a chunk of its own, which a document with a pattern loads.
+await assertSmall("export * from '@flags/core/evaluate';", 25);
+await assertSmall("export * from '@flags/core/schema';", 5);
+
+/** Bundles for browsers, and fails if the result, minified and compressed, is larger than so many kB. */
+async function assertSmall(contents, kilobytes) {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: process.cwd() },
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    format: 'esm',
+    external: ['re2js'],
+    write: false,
+    logLevel: 'error',
+  });
+  const size = gzipSync(outputFiles[0].contents).length / 1000;
+  assert.ok(size <= kilobytes, `${contents} is ${size} kB, at most ${kilobytes} kB.`);
+  console.log(`${contents} ${size} kB`);
+}
 
 async function bundleWithEsbuild(entry, options) {
   await build({ entryPoints: [entry], bundle: true, platform: 'node', logLevel: 'error', ...options });

@@ -6,7 +6,8 @@
 //
 // Each version of Node runs the whole of `npm test`, in a copy of the working tree with modules of its own: on Node 20 with
 // better-sqlite3 12, on the others with the SQLite of Node. `-driver` runs the tests of storages, metrics and faults with
-// better-sqlite3 13. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages.
+// better-sqlite3 13. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages. workerd runs the public
+// client specification, bundled.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,6 +32,7 @@ const RUNTIMES = {
   'node@22-driver': (name) => onNode(name, WITH_DRIVER),
   'node@24-driver': (name) => onNode(name, WITH_DRIVER),
   bun: () => onCompiled('bun@1.4.5', `bun ${SUITE}`),
+  workerd: () => onCompiled('workerd@1.20261117.1', 'node test/runtimes/workerd.mjs'),
   deno: () => onCompiled('deno@2.9.6', `deno run --allow-all --node-modules-dir=manual ${SUITE}`),
 };
 

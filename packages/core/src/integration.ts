@@ -84,6 +84,13 @@ export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.type
 
 // Evaluation
 
+export {
+  type ClientDocument,
+  type ReportProblem,
+  readClientDocument,
+  readClientFlag,
+  readClientSegment,
+} from './evaluation/client-document.js';
 export type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -116,6 +123,7 @@ export type {
   VariantExplanation,
 } from './evaluation/evaluation.types.js';
 export { withoutMapping } from './evaluation/ip-address.js';
+export { loadedPatterns, loadPatternsFor } from './evaluation/load-patterns.js';
 export { ProblemReporter } from './evaluation/problem.js';
 export { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from './evaluation/snapshot.js';
 export {

@@ -1,8 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Token } from '@flags/core';
-import { type EnvironmentConfiguration, hashSecret, isObject, pause, toToken } from '@flags/core/integration';
-import type { FollowedDocument } from './document.js';
+import {
+  type ClientDocument,
+  type EnvironmentConfiguration,
+  hashSecret,
+  isObject,
+  pause,
+  toToken,
+} from '@flags/core/integration';
 import type { KnownToken, Scope } from './tokens.js';
 
 /*
@@ -21,7 +27,7 @@ export interface CachedState {
   readonly scope: Scope;
   /** Milliseconds since 1970: when the flags were last known to be current. */
   readonly checkedAt: number;
-  readonly document: FollowedDocument;
+  readonly document: ClientDocument;
   readonly tokens: readonly KnownToken[];
 }
 
@@ -63,7 +69,7 @@ function parse(text: string, owner: CacheOwner): CachedState {
   return {
     scope: scope as Scope,
     checkedAt: Number(checkedAt),
-    document: { flags, segments } as FollowedDocument,
+    document: { flags, segments } as ClientDocument,
     tokens: (tokens as readonly (KnownToken & { readonly token: Token })[]).map(toKnownToken),
   };
 }

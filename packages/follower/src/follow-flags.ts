@@ -65,7 +65,7 @@ export async function startFollower(given: FollowerOptions, conditions: Conditio
   if (schema !== undefined) assertSchema(schema);
   const problems = new ProblemReporter(onProblem);
   const cached = path === undefined ? undefined : await readCache({ path, url, token }, { maxBytes, onError });
-  const { follower, connection } = createFollower({ options, conditions, problems, cached });
+  const { follower, connection } = await createFollower({ options, conditions, problems, cached });
   try {
     await waitForFlags(connection, { ...options, times: conditions.times, hasCache: cached !== undefined });
     connection.reportFailures();
@@ -90,7 +90,7 @@ interface FollowerSource {
 }
 
 /** Puts the parts together. */
-function createFollower({ options, conditions, problems, cached }: FollowerSource) {
+async function createFollower({ options, conditions, problems, cached }: FollowerSource) {
   const { url, token, schema, strategies, usage: own, onError } = options;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
@@ -114,7 +114,7 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
     },
   });
   // Restores the flags of the cache file before the writer starts, so that it does not write them again.
-  if (cached) state.replace(cached.document);
+  if (cached) await state.replace(cached.document);
   const connection = new Following({
     ...options,
     ...conditions,

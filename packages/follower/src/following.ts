@@ -1,8 +1,14 @@
 import type { EvaluationProblem } from '@flags/core';
 import { FlagsError, isFlagsError } from '@flags/core';
-import { createListeners, type Listeners, sleep } from '@flags/core/integration';
+import {
+  type ClientDocument,
+  createListeners,
+  type Listeners,
+  type ReportProblem,
+  readClientDocument,
+  sleep,
+} from '@flags/core/integration';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { type FollowedDocument, type ReportProblem, readDocument } from './document.js';
 import { assertNext, readMessage } from './messages.js';
 import type { FollowedState } from './state.js';
 import { createDeadline, type Deadline, jittered, type Times } from './times.js';
@@ -215,9 +221,10 @@ export class Following {
 
   private async readStream(response: Response, deadline: Deadline): Promise<void> {
     const { upstream, times, maxBytes, now } = this.options;
+    const messages: EventSourceMessage[] = [];
     const parser = createParser({
       maxBufferSize: maxBytes,
-      onEvent: (message) => this.receive(message),
+      onEvent: (message) => void messages.push(message),
       onError({ type }) {
         if (type === 'max-buffer-size-exceeded') throw tooLong(upstream.url, maxBytes);
       },
@@ -226,6 +233,7 @@ export class Following {
     for await (const chunk of chunksOf(response)) {
       try {
         parser.feed(decoder.decode(chunk, { stream: true }));
+        for (const message of messages.splice(0)) await this.receive(message);
       } catch (error) {
         this.lastEventId = undefined;
         throw unreadable(upstream.url, error);
@@ -236,12 +244,12 @@ export class Following {
   }
 
   /** Applies a message. Throws if it cannot be read or is not the next one: then everything is loaded again. */
-  private receive(message: EventSourceMessage): void {
+  private async receive(message: EventSourceMessage): Promise<void> {
     const { state, upstream, onProblem } = this.options;
     assertNext(message, this.lastEventId);
     const read = readMessage(parseJson(message.data, upstream.url), onProblem);
-    if ('document' in read) state.replace(read.document);
-    else state.apply(read.change);
+    if ('document' in read) await state.replace(read.document);
+    else await state.apply(read.change);
     this.lastEventId = message.id ?? '';
     // The tag of the last poll does not fit this state.
     this.entityTag = undefined;
@@ -259,7 +267,7 @@ export class Following {
       });
       if (response.status === 200) {
         const text = await readText(response, maxBytes, () => deadline.extend(times.silence));
-        state.replace(readableDocument(parseJson(text, upstream.url), upstream.url, onProblem));
+        await state.replace(readableDocument(parseJson(text, upstream.url), upstream.url, onProblem));
         this.entityTag = response.headers.get('etag') ?? undefined;
       } else {
         await discard(response);
@@ -311,13 +319,9 @@ export class Following {
   }
 }
 
-function readableDocument(
-  data: Readonly<Record<string, unknown>>,
-  url: string,
-  report: ReportProblem,
-): FollowedDocument {
+function readableDocument(data: Readonly<Record<string, unknown>>, url: string, report: ReportProblem): ClientDocument {
   try {
-    return readDocument(data, report);
+    return readClientDocument(data, report);
   } catch (error) {
     throw unreadable(url, error);
   }

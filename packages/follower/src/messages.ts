@@ -1,10 +1,18 @@
-import { type FlagConfiguration, isObject, type SegmentConfiguration } from '@flags/core/integration';
+import {
+  type ClientDocument,
+  type FlagConfiguration,
+  isObject,
+  type ReportProblem,
+  readClientDocument,
+  readClientFlag,
+  readClientSegment,
+  type SegmentConfiguration,
+} from '@flags/core/integration';
 import type { EventSourceMessage } from 'eventsource-parser';
-import { type FollowedDocument, type ReportProblem, readDocument, readFlag, readSegment } from './document.js';
-import type { FollowedChange } from './state.js';
+import { type FollowedChange, presentIn } from './state.js';
 
 /** A message of a stream: everything, or the changes since the last message. */
-export type FollowedMessage = { readonly document: FollowedDocument } | { readonly change: FollowedChange };
+export type FollowedMessage = { readonly document: ClientDocument } | { readonly change: FollowedChange };
 
 interface OpenChange extends FollowedChange {
   readonly flags: Map<string, FlagConfiguration | undefined>;
@@ -15,11 +23,11 @@ interface OpenChange extends FollowedChange {
 export function readMessage(data: Readonly<Record<string, unknown>>, report: ReportProblem): FollowedMessage {
   const { events } = data;
   if (!Array.isArray(events)) throw new TypeError('events must be a list');
-  let document: FollowedDocument | undefined;
+  let document: ClientDocument | undefined;
   let change: OpenChange = { flags: new Map(), segments: new Map() };
   for (const event of events as readonly unknown[]) {
     if (isObject(event) && event.type === 'hydration') {
-      document = readDocument(event, report);
+      document = readClientDocument(event, report);
       change = { flags: new Map(), segments: new Map() };
     } else readEvent(event, change, report);
   }
@@ -29,27 +37,23 @@ export function readMessage(data: Readonly<Record<string, unknown>>, report: Rep
 function readEvent(event: unknown, { flags, segments }: OpenChange, report: ReportProblem): void {
   const { type, feature, featureName, segment, segmentId } = Object(event) as Readonly<Record<string, unknown>>;
   if (type === 'feature-updated') {
-    const flag = readFlag(feature, report);
+    const flag = readClientFlag(feature, report);
     if (flag) flags.set(flag.name, flag);
   } else if (type === 'feature-removed' && typeof featureName === 'string') flags.set(featureName, undefined);
   else if (type === 'segment-updated') {
     const { id } = Object(segment) as { readonly id?: unknown };
-    const read = readSegment(segment, report);
+    const read = readClientSegment(segment, report);
     // An unreadable segment still replaces the former one.
     if (typeof id === 'number') segments.set(id, read);
   } else if (type === 'segment-removed' && typeof segmentId === 'number') segments.set(segmentId, undefined);
   else throw new TypeError(`the event ${String(type).slice(0, 50)} is unknown`);
 }
 
-function withChange(document: FollowedDocument, { flags, segments }: FollowedChange): FollowedDocument {
+function withChange(document: ClientDocument, { flags, segments }: FollowedChange): ClientDocument {
   return {
     flags: [...document.flags.filter(({ name }) => !flags.has(name)), ...presentIn(flags)],
     segments: [...document.segments.filter(({ id }) => !segments.has(id)), ...presentIn(segments)],
   };
-}
-
-function presentIn<Item>(items: ReadonlyMap<unknown, Item | undefined>): readonly Item[] {
-  return [...items.values()].filter((item) => item !== undefined);
 }
 
 /** The event of the message that contains all flags. */

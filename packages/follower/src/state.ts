@@ -1,15 +1,17 @@
 import type { ConfigurationChange, CustomStrategy, EvaluationProblem, Impression } from '@flags/core';
 import {
+  type ClientDocument,
   compareCodePoints,
   compileSnapshot,
   type EnvironmentConfiguration,
   type FlagConfiguration,
   freezeJson,
+  loadedPatterns,
+  loadPatternsFor,
   type SegmentConfiguration,
   type Snapshot,
   UsageCounters,
 } from '@flags/core/integration';
-import type { FollowedDocument } from './document.js';
 
 /** The variant that SDKs count for a flag without one. */
 const NO_VARIANT = 'disabled';
@@ -77,19 +79,25 @@ export class FollowedState {
     return { project: flag.project, variants: new Set([NO_VARIANT, ...variants.map((variant) => variant.name)]) };
   }
 
-  /** Replaces all flags and segments. Keeps the objects of equal ones. */
-  replace({ flags, segments }: FollowedDocument): void {
+  /** Replaces all flags and segments. Keeps the objects of equal ones. The first pattern waits until RE2 is loaded. */
+  async replace({ flags, segments }: ClientDocument): Promise<void> {
+    await loadPatternsFor({ flags, segments });
     const change = {
       flags: new Map<string, FlagConfiguration | undefined>(flags.map((flag) => [flag.name, flag])),
       segments: new Map<number, SegmentConfiguration | undefined>(segments.map((segment) => [segment.id, segment])),
     };
     for (const name of this.snapshot.names()) if (!change.flags.has(name)) change.flags.set(name, undefined);
     for (const id of this.segments.keys()) if (!change.segments.has(id)) change.segments.set(id, undefined);
-    this.apply(change);
+    this.install(change);
   }
 
   /** Applies the changes of one message at once: no evaluation sees some of them without the others. */
-  apply(change: FollowedChange): void {
+  async apply(change: FollowedChange): Promise<void> {
+    await loadPatternsFor({ flags: presentIn(change.flags), segments: presentIn(change.segments) });
+    this.install(change);
+  }
+
+  private install(change: FollowedChange): void {
     const flags: FlagConfiguration[] = [];
     const removedFlags: string[] = [];
     for (const [name, after] of change.flags) {
@@ -124,6 +132,7 @@ export class FollowedState {
       ...this.options,
       flags,
       segments,
+      patterns: loadedPatterns,
       counters: this.counters,
       onImpression: (impression) => onImpression({ ...impression, environment: this.environment }),
     });
@@ -142,4 +151,8 @@ export class FollowedState {
     }
     return ids;
   }
+}
+
+export function presentIn<Item>(items: ReadonlyMap<unknown, Item | undefined>): readonly Item[] {
+  return [...items.values()].filter((item) => item !== undefined);
 }

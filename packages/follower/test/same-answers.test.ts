@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
+import { patterns } from '@flags/core/evaluate/patterns';
 import { compileSnapshot, type FlagDefinition, resolveSwitch } from '@flags/core/integration';
 import fc from 'fast-check';
 import { extent } from '../../../test/extent.js';
@@ -113,7 +114,7 @@ it('has the same answers for random flags and contexts as the engine', async () 
   await fc.assert(
     fc.asyncProperty(document, contexts, async ({ flags, segments }, users) => {
       const mark = markIn(follower);
-      const own = compileSnapshot({ flags, segments, now: Date.now, hostname: hostname() });
+      const own = compileSnapshot({ flags, segments, now: Date.now, hostname: hostname(), patterns: () => patterns });
       stream.send('unleash-connected', [{ type: 'hydration', features: [...flags, mark.flag], segments }]);
       await mark.seen();
       for (const context of users) {

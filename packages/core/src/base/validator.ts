@@ -1,8 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Awaitable } from './common.types.js';
 import { type ErrorDetail, FlagsError, isFlagsError, isStorageFailure, shorten } from './errors.js';
+import { invalidInput } from './invalid-input.js';
 import { LIMITS } from './limits.js';
 import { type JsonSchema, parseIsoDate } from './primitives.js';
+
+export { invalidInput };
 
 /** The texts that options permit for members of an input, by the member's name. */
 export type Choices = Readonly<Record<string, readonly string[]>>;
@@ -74,14 +77,6 @@ export function uniqueTexts<T>(member: keyof T & string): (input: T) => readonly
     );
 }
 
-/** Creates the `invalid_input` error for these issues. The message names the first one. */
-export function invalidInput(issues: readonly ErrorDetail[]): FlagsError {
-  const [first] = issues;
-  const place = first?.path ? `${first.path} ` : '';
-  const message = `The input is not valid: ${place}${first?.message ?? 'it has the wrong shape'}${othersOf(issues)}`;
-  return new FlagsError('invalid_input', /[.?]$/.test(message) ? message : `${message}.`, issues);
-}
-
 /**
  * Runs a check of one part of the input. Its refusals name the part: the paths of their details begin there. Passes on
  * storage failures and defects unchanged.
@@ -106,12 +101,6 @@ export async function locateRefusals<T>(
     if (namesPath) throw invalidInput(details);
     throw new FlagsError(error.code, error.message, details, { cause: error });
   }
-}
-
-/** At the limit, the total number of issues is unknown. */
-function othersOf({ length }: readonly ErrorDetail[]): string {
-  if (length < 2) return '';
-  return length < LIMITS.issues ? ` (and ${length - 1} more)` : ` (and at least ${LIMITS.issues - 1} more)`;
 }
 
 /**

@@ -19,6 +19,7 @@ import type {
 } from './definitions.types.js';
 import type { CustomStrategy } from './evaluation.types.js';
 import { patternsIn } from './pattern-bound.js';
+import type { PatternSource } from './patterns.types.js';
 import { type EvaluationProblemCode, type ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
 import { noEffectInStrategy, noEffectInVariants, unknownInStrategy } from './strategies.js';
@@ -33,6 +34,7 @@ export interface CompilationParts {
   readonly now: Now;
   readonly strategyContext: StrategyContext;
   readonly strategies: ReadonlyMap<string, CustomStrategy>;
+  readonly patterns: PatternSource;
   readonly problems: ProblemReporter;
 }
 
@@ -58,7 +60,8 @@ class FlagCompilation {
 
   /** Strategies beyond the weight limit do not hold, and are reported. */
   strategy(definition: StrategyDefinition): CompiledStrategy {
-    const scope: ConstraintScope = { now: this.parts.now, problem: (code, message) => this.report(code, message) };
+    const { now, patterns } = this.parts;
+    const scope: ConstraintScope = { now, patterns, problem: (code, message) => this.report(code, message) };
     const constraints = mapList(definition.constraints, 'constraints', (one) => compileConstraint(one, scope));
     const segments = mapList(definition.segments, 'segments', (id) => this.segmentUse(id));
     const parameters = definition.parameters ?? {};
@@ -210,7 +213,7 @@ export class FlagCompiler {
   /** Returns undefined if the definition has no id. */
   segment(definition: SegmentDefinition): CompiledSegment | undefined {
     const id = readKey(() => definition.id, 'number');
-    if (id !== undefined) return compileSegment(definition, this.parts.now, this.parts.problems);
+    if (id !== undefined) return compileSegment(definition, this.parts);
     this.parts.problems.report({ code: 'broken_segment', message: 'A segment without a numeric id is left out.' });
     return undefined;
   }

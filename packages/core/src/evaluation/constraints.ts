@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache';
-import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../base/limits.js';
 import { parseMoment } from '../base/primitives.js';
 import { ALWAYS, allOf, type Condition, ContextField, NEVER } from './context.js';
@@ -9,6 +7,7 @@ import type { EvaluationContext } from './evaluation.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
 import { type ConstraintOperator, type OperatorOn, operandOf } from './operators.js';
 import { isWithinPatternBound, patternsIn } from './pattern-bound.js';
+import type { PatternSource } from './patterns.types.js';
 import { type EvaluationProblemCode, notices, type ProblemReporter, reasonOf } from './problem.js';
 import { isSemver, SemverBound } from './semver.js';
 import { noEffectInConstraint } from './strategies.js';
@@ -190,6 +189,7 @@ class FieldConstraint implements CompiledConstraint {
 
 export interface ConstraintScope {
   readonly now: Now;
+  readonly patterns: PatternSource;
   /** Receives unknown operators and unusable operands. */
   problem(code: EvaluationProblemCode, message: string): void;
 }
@@ -246,7 +246,7 @@ export function compileConstraint(definition: ConstraintDefinition, scope: Const
   const inverted = Boolean(definition.inverted);
   const reportUnusable = () =>
     scope.problem('unusable_operand', `${operator} on ${definition.contextName} has an invalid operand.`);
-  const test = valueTest?.(definition, reportUnusable);
+  const test = valueTest?.(definition, { patterns: scope.patterns, reportUnusable });
   if (test) return new FieldConstraint(definition, field, test, inverted);
   const holds = momentTest?.(definition, scope.now);
   if (holds) return { definition, field, holds: (context) => holds(context) !== inverted };
@@ -261,74 +261,37 @@ type ValueTest = (value: string | undefined) => boolean;
  * Parses a constraint's operand once. Returns undefined if the operand is not a valid number or version. The test of a
  * pattern calls `reportUnusable`, because it compiles the pattern at its first use.
  */
-type ValueTestFactory = (constraint: ConstraintDefinition, reportUnusable: () => void) => ValueTest | undefined;
+type ValueTestFactory = (constraint: ConstraintDefinition, scope: TestScope) => ValueTest | undefined;
 
-/** Whether the text is a valid RE2 pattern within the bound. Compiles it, for some ten milliseconds. */
-export function isPattern(text: string): boolean {
-  if (!isWithinPatternBound(text)) return false;
-  try {
-    RE2JS.compile(text);
-    return true;
-  } catch {
-    return false;
-  }
+interface TestScope {
+  readonly patterns: PatternSource;
+  readonly reportUnusable: () => void;
 }
-
-/** The number of compiled patterns in memory. One takes 10 to 100 kilobytes. */
-const CACHED_PATTERNS = 500;
-/** Bytes per pattern. The library's default of 8 MiB would let one context fill the memory through many patterns. */
-const AUTOMATON_BYTES = 16 * 1024;
 
 const TOO_LONG = `A context value has more than ${LIMITS.patternText} characters and matches no regular expression.`;
 
-/** The key is one digit for the flags, and the pattern. */
-const patterns = new LRUCache<string, RE2Set | typeof INVALID>({ max: CACHED_PATTERNS });
-const INVALID = Symbol('not a pattern');
-
 /**
- * Tests with RE2 semantics, which match in linear time. The built-in engine takes exponential time for some patterns.
- * Contexts are untrusted, so a long text matches nothing. Compiles the pattern at the first test: strategies that are
- * disabled or weigh too much have none, and a snapshot of many segments is created in one turn.
+ * Tests with RE2 semantics, which match in linear time. Contexts are untrusted, so a long text matches nothing. Compiles
+ * the pattern at the first test: strategies that are disabled or weigh too much have none, and a snapshot of many segments
+ * is created in one turn.
  */
 function matchesPattern(
   { value: pattern, caseInsensitive }: ConstraintDefinition,
-  reportUnusable: () => void,
+  { patterns, reportUnusable }: TestScope,
 ): ValueTest | undefined {
   if (typeof pattern !== 'string') return undefined;
-  const key = `${caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0}${pattern}`;
-  let isCompiled = false;
+  const test = patterns().createTest(pattern, Boolean(caseInsensitive));
+  let isChecked = false;
   return (value) => {
-    if (!isCompiled) {
-      isCompiled = true;
-      if (compiled(key) === INVALID) reportUnusable();
+    if (!isChecked) {
+      isChecked = true;
+      if (!test.isValid()) reportUnusable();
     }
     if (value === undefined) return false;
-    if (value.length <= LIMITS.patternText) {
-      const set = compiled(key);
-      return set !== INVALID && set.match(value).length > 0;
-    }
+    if (value.length <= LIMITS.patternText) return test.matches(value);
     notices.add({ code: 'context_value_too_long', message: TOO_LONG });
     return false;
   };
-}
-
-function compiled(key: string): RE2Set | typeof INVALID {
-  const known = patterns.get(key);
-  if (known) return known;
-  const set = compile(key);
-  patterns.set(key, set);
-  return set;
-}
-
-function compile(key: string): RE2Set | typeof INVALID {
-  try {
-    const set = new RE2Set(RE2Set.UNANCHORED, Number(key[0]), AUTOMATON_BYTES);
-    set.add(key.slice(1));
-    set.compile();
-    return set;
-  } catch {
-    return INVALID;
-  }
 }
 
 export interface CompiledSegment extends Condition {
@@ -341,7 +304,10 @@ export interface CompiledSegment extends Condition {
 }
 
 /** Compiles a segment. An unreadable segment never holds. */
-export function compileSegment(definition: SegmentDefinition, now: Now, problems: ProblemReporter): CompiledSegment {
+export function compileSegment(
+  definition: SegmentDefinition,
+  { now, patterns: source, problems }: Omit<ConstraintScope, 'problem'> & { readonly problems: ProblemReporter },
+): CompiledSegment {
   const { id: segment } = definition;
   try {
     const definitions = toList(definition.constraints, 'constraints of a segment');
@@ -349,7 +315,8 @@ export function compileSegment(definition: SegmentDefinition, now: Now, problems
     const patterns = patternsIn(definitions);
     if (weight > LIMITS.flagWeight || patterns > LIMITS.patternsPerFlag) return rejectTooCostly(segment, problems);
     const report = (code: EvaluationProblemCode, message: string) => problems.report({ code, segment, message });
-    const constraints = definitions.map((constraint) => compileConstraint(constraint, { now, problem: report }));
+    const inSegment = { now, patterns: source, problem: report };
+    const constraints = definitions.map((constraint) => compileConstraint(constraint, inSegment));
     for (const text of definitions.flatMap(noEffectInConstraint)) {
       report('no_effect', `The segment ${segment}: ${text}.`);
     }

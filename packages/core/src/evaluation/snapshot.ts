@@ -24,6 +24,7 @@ import type {
   TextEncoding,
 } from './evaluation.types.js';
 import { explainFlag, explainUnknown, tryRead } from './explain.js';
+import type { PatternSource } from './patterns.types.js';
 import { type EvaluationProblem, notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
 import { UsageCounters } from './usage-counters.js';
 import { COMPILED_ON, type CompiledVariant, OFF } from './variants.js';
@@ -64,6 +65,11 @@ export interface SnapshotOptions {
   readonly hostname?: string;
   /** How non-ASCII ids are hashed. Default: `utf8`. */
   readonly idEncoding?: TextEncoding;
+  /**
+   * Returns what compiles patterns, whenever a flag or segment with one is compiled. Default: there is none, and a flag or
+   * segment with a pattern is broken.
+   */
+  readonly patterns?: PatternSource;
   /** Default: new counters. */
   readonly counters?: UsageCounters;
   /** Called once for each problem with a definition or an evaluation. */
@@ -322,12 +328,17 @@ function compileWith(compiler: FlagCompiler, segments: Segments): Compile {
 export function compileSnapshot(options: SnapshotOptions): Snapshot {
   const { flags, segments = [], strategies = [], now, random = Math.random } = options;
   const { hostname, idEncoding = 'utf8', counters = new UsageCounters(), onProblem, onImpression } = options;
+  const { patterns = throwNoPatterns } = options;
   const problems = new ProblemReporter(onProblem);
   const strategyContext = { random, hostname, idEncoding };
   const custom = new Map(strategies.map((strategy) => [strategy.name, strategy]));
-  const compiler = new FlagCompiler({ now, strategyContext, strategies: custom, problems }, counters);
+  const compiler = new FlagCompiler({ now, strategyContext, strategies: custom, patterns, problems }, counters);
   const compiled = segments.flatMap((definition) => compiler.segment(definition) ?? []);
   const segmentsById = new Map(compiled.map((segment) => [segment.id, segment]));
   const runtime = { compiler, counters, problems, onImpression };
   return Snapshot.create(runtime, flags, segmentsById);
+}
+
+function throwNoPatterns(): never {
+  throw new Error('it has a regular expression, but RE2 was not given');
 }

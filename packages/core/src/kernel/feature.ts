@@ -1,3 +1,4 @@
+import type { KeyedUpdate } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangeEngine, Rules, SharedEngine } from './changes/change-engine.js';
 import type { AnyRow } from './changes/row.js';
@@ -30,6 +31,11 @@ export interface Feature<Engine extends SharedEngine, Options> {
    * parts of later features are on the engine once it has started.
    */
   readonly open?: (engine: Engine, options: Options) => Opened<object>;
+  /**
+   * Loads what it needs before documents are in memory, also when they come from another process. Returns undefined if there
+   * is nothing to wait for: then they are in memory in the same turn.
+   */
+  readonly prepareDocuments?: (updates: readonly KeyedUpdate[]) => Promise<unknown> | undefined;
   /** Returns the changes that create its first documents in a new storage. They do nothing if the documents exist. */
   readonly seed?: (engine: Engine) => readonly PreparedChange[];
 }

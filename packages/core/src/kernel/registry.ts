@@ -1,5 +1,6 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
+import type { KeyedUpdate } from '../storage/documents.js';
 import type { PreparedChange } from './change.js';
 import { type EventDescription, memberParts } from './kind.js';
 import type { FeatureKind, Restorer } from './restorer.js';
@@ -31,6 +32,8 @@ export interface Registry {
   hasHistory(key: { readonly kind: string }): boolean;
   /** Applies stored events to the state of a document. */
   foldEvents(kind: string, state: unknown, events: readonly { readonly type: string }[]): unknown;
+  /** Lets the features load what they need for documents that are about to be in memory; see `Feature`. */
+  prepareDocuments(updates: readonly KeyedUpdate[]): Promise<unknown> | undefined;
 }
 
 /** What the kernel knows of an operation that changes documents. */
@@ -61,7 +64,11 @@ const UNKNOWN_EVENT: EventDescription<DomainEvent> = { parts: memberParts };
  * segments and projects only as references, come after these.
  */
 export function createRegistry(
-  features: readonly { readonly name: string; readonly kinds?: readonly unknown[] }[],
+  features: readonly {
+    readonly name: string;
+    readonly kinds?: readonly unknown[];
+    readonly prepareDocuments?: Registry['prepareDocuments'];
+  }[],
 ): Registry {
   const listed = features.flatMap(({ kinds = [] }) => kinds as readonly AnyKind[]);
   const kindsWithHistory = listed.filter((kind): kind is KindWithHistory => kind.restorer !== undefined).reverse();
@@ -85,6 +92,10 @@ export function createRegistry(
       const evolve = byName.get(kind)?.documents.evolve;
       // The cast is safe: every stored event is the result of a decision.
       return stored.reduce<unknown>((folded, event) => evolve?.(folded, event as DomainEvent), state);
+    },
+    prepareDocuments(updates) {
+      const preparations = features.flatMap(({ prepareDocuments }) => prepareDocuments?.(updates) ?? []);
+      return preparations.length > 0 ? Promise.all(preparations) : undefined;
     },
   };
 }

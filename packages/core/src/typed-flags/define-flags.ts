@@ -1,9 +1,9 @@
 import type { ErrorDetail } from '../base/errors.js';
+import { invalidInput } from '../base/invalid-input.js';
 import { LIMITS } from '../base/limits.js';
 import { describeUnknownOption } from '../base/option-names.js';
 import { name as nameSchema } from '../base/primitives.js';
 import type { FlagsSettings } from '../base/settings.types.js';
-import { invalidInput } from '../base/validator.js';
 import { CONTEXT_MEMBERS } from '../evaluation/context.js';
 import type { ContextOptions } from '../evaluation/evaluation.js';
 import type { EvaluationContext } from '../evaluation/evaluation.types.js';

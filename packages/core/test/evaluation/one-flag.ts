@@ -4,6 +4,7 @@ import type {
   StrategyDefinition,
   VariantDefinition,
 } from '../../src/evaluation/definitions.types.js';
+import { patterns } from '../../src/evaluation/re2.js';
 import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../../src/evaluation/snapshot.js';
 
 /** Noon of the day that all tests use. */
@@ -20,7 +21,7 @@ export function snapshotOf(flags: readonly FlagDefinition[], options: Partial<Sn
 
 /** Compiles each flag when it is first evaluated. */
 export function lazySnapshotOf(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}): Snapshot {
-  return compileSnapshot({ flags, now: () => NOON, ...options });
+  return compileSnapshot({ flags, now: () => NOON, patterns: () => patterns, ...options });
 }
 
 /** A snapshot of the flag `checkout` with one strategy. */

@@ -8,6 +8,7 @@ import type {
   VariantDefinition,
 } from '../../src/evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluation.types.js';
+import { patterns } from '../../src/evaluation/re2.js';
 import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
 import { fromUnleash } from '../specification/wire-words.js';
 import { flag, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
@@ -47,9 +48,14 @@ describe('the public client specification', () => {
 
   function snapshotOf(state: Specification['state']): Snapshot {
     if (!('events' in state)) {
-      return compileSnapshot({ flags: state.features, segments: state.segments ?? [], now: Date.now });
+      return compileSnapshot({
+        flags: state.features,
+        segments: state.segments ?? [],
+        now: Date.now,
+        patterns: () => patterns,
+      });
     }
-    return state.events.reduce(afterEvent, compileSnapshot({ flags: [], now: Date.now }));
+    return state.events.reduce(afterEvent, compileSnapshot({ flags: [], now: Date.now, patterns: () => patterns }));
   }
 
   function afterEvent(snapshot: Snapshot, event: DeltaEvent): Snapshot {

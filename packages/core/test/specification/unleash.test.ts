@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
+import { patterns } from '../../src/evaluation/re2.js';
 import { compileSnapshot } from '../../src/evaluation/snapshot.js';
 import { type EvaluatedVariant, type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import type { VariantDefinition } from '../../src/integration.js';
@@ -27,7 +28,13 @@ describe('random documents and contexts, against the Node SDK of Unleash', () =>
     const contexts = fc.array(arbitraryContext, { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(document, contexts, ({ flags, segments }, users) => {
-        const snapshot = compileSnapshot({ flags, segments, now: Date.now, hostname: HOSTNAME });
+        const snapshot = compileSnapshot({
+          flags,
+          segments,
+          now: Date.now,
+          hostname: HOSTNAME,
+          patterns: () => patterns,
+        });
         const reference = unleashReference(flags, segments);
         for (const context of users) {
           for (const name of FLAG_NAMES) {

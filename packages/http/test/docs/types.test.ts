@@ -6,6 +6,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'README.md js': '',
   'docs/consume-events.md js': 'declare const queue: { publish(message: object): Promise<void> };',
   'docs/error-codes.md js': '',
+  'docs/evaluating-elsewhere.md ts': '',
   'docs/flags-as-code.md ts': '',
   'docs/getting-started.md ts': '',
   'docs/nextjs.md ts': '',

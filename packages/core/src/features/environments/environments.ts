@@ -10,6 +10,7 @@ import type {
   PayloadReader,
   TextEncoding,
 } from '../../evaluation/evaluation.types.js';
+import { loadedPatterns } from '../../evaluation/load-patterns.js';
 import { type EvaluationProblem, ProblemReporter } from '../../evaluation/problem.js';
 import type { Snapshot } from '../../evaluation/snapshot.js';
 import { STRATEGIES } from '../../evaluation/strategies.js';
@@ -151,6 +152,7 @@ export function openEnvironments(
     // All environments share a reporter: most problems of a flag are the same in each.
     onProblem: (problem) => problems.report(problem),
     now: clock,
+    patterns: loadedPatterns,
     hostname: hostname(),
     onImpression: impressions.notify,
   };

@@ -23,6 +23,7 @@ import type {
   PreviewedEvaluation,
   PreviewQuery,
 } from './plan.types.js';
+import { preparePatterns } from './prepare-patterns.js';
 
 /** What plans and previews need beside the kernel. */
 export interface EnvironmentEngine extends ChangeEngine {
@@ -118,17 +119,27 @@ async function createDraft(
   engine: EnvironmentEngine,
   { states, names, environment, side, random, signal }: DraftOptions,
 ) {
-  let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
-  for await (const document of paced(states.changedSegments, { signal })) {
-    const state = document[side] as SegmentState | null;
-    draft = draft.with(
-      state ? { segments: [toSegmentConfiguration(state)] } : { removedSegments: [Number(document.id)] },
-    );
-  }
   const parents = names.flatMap((name) => states.flag(name, side)?.dependencies.map(({ flag }) => flag) ?? []);
-  for await (const name of paced(new Set([...names, ...parents]), { signal })) {
-    const flag = states.flag(name, side);
-    if (flag) draft = draft.with({ flags: [toConfiguration(flag, environment)] });
+  const flags = new Map(
+    [...names, ...parents].flatMap((name) => {
+      const flag = states.flag(name, side);
+      return flag ? [[name, flag]] : [];
+    }),
+  );
+  const segments = new Map(
+    states.changedSegments.flatMap((document) => {
+      const state = document[side] as SegmentState | null;
+      return state ? [[document.id, state]] : [];
+    }),
+  );
+  await preparePatterns({ flags, segments });
+  let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
+  for await (const { id } of paced(states.changedSegments, { signal })) {
+    const state = segments.get(id);
+    draft = draft.with(state ? { segments: [toSegmentConfiguration(state)] } : { removedSegments: [Number(id)] });
+  }
+  for await (const flag of paced(flags.values(), { signal })) {
+    draft = draft.with({ flags: [toConfiguration(flag, environment)] });
   }
   return draft;
 }

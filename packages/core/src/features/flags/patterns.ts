@@ -1,8 +1,8 @@
 import { LIMITS } from '../../base/limits.js';
 import { paced, pause } from '../../base/paced.js';
 import { invalidInput } from '../../base/validator.js';
-import { isPattern } from '../../evaluation/constraints.js';
 import type { Constraint } from '../../evaluation/definitions.types.js';
+import { loadPatterns } from '../../evaluation/load-patterns.js';
 import { patternsIn } from '../../evaluation/pattern-bound.js';
 import { constraintsWeight } from '../../evaluation/weight.js';
 import type { DocumentsInMemory, Engine, UnitOfWork } from '../../kernel/engine.js';
@@ -25,12 +25,16 @@ const PATTERN = 'must be a regular expression in RE2 syntax';
 /** More invalid patterns than anybody corrects at once. Compiling stops there. */
 const MOST_ISSUES = 10;
 
-/** Compiles patterns, in slices: compiling one takes up to some ten milliseconds. Returns the first ten invalid ones. */
+/**
+ * Compiles patterns, in slices: compiling one takes up to some ten milliseconds. The first pattern of the process waits until
+ * RE2 is loaded. Returns the first ten invalid ones.
+ */
 export async function findInvalidPatterns<Found extends FoundPattern>(
   patterns: Iterable<Found>,
 ): Promise<readonly (Found & { readonly message: string })[]> {
   const invalid: (Found & { readonly message: string })[] = [];
   for (const found of patterns) {
+    const { isPattern } = await loadPatterns();
     await pause();
     if (!isPattern(found.pattern)) invalid.push({ ...found, message: PATTERN });
     if (invalid.length === MOST_ISSUES) break;

@@ -16,6 +16,7 @@ import { createRead, nameOf, type Read } from '../../storage/documents.js';
 import type { EventPage, FlagsStorage, StoredEventQuery } from '../../storage/port.js';
 import { compileEnvironment } from '../environments/environment.js';
 import type { Replica } from '../environments/environments.js';
+import { preparePatterns } from '../environments/prepare-patterns.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import { type DependencyEdge, dependencyEdges, type FlagState, segmentsOf } from '../flags/flag.js';
 import { findFlag, flagDocuments } from '../flags/flag.kind.js';
@@ -65,6 +66,7 @@ export function asOf(engine: PastEngine, time: AsOf): FlagsView {
     async ({ flag, environment }: Evaluated): Promise<Snapshot> => {
       const documents = await readForEvaluation(read, flag);
       const now = Date.parse((await moment()).at);
+      await preparePatterns(documents);
       await pause();
       const silent = { onProblem: () => undefined, onImpression: () => undefined };
       return compileEnvironment(environment, documents, { ...engine.replica.options, ...silent, now: () => now });

@@ -41,7 +41,7 @@ export interface ChangePollerOptions {
   /** Whether this revision of a document is newer than the known one. */
   readonly isNewer: (key: DocumentKey, revision: number) => boolean;
   /** Applies documents that other processes wrote, at once. The state is undefined after a deletion. */
-  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => void;
+  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
   /** Loads all documents again, also older ones. Resolves to the position to continue after. */
   readonly reload: () => Promise<string | undefined>;
   /** Called with the first error of a series of failed polls, and with `history_lost` after a reload. */
@@ -156,7 +156,7 @@ function createCatchUp({
       const batch = changed.slice(first, first + CONCURRENT_READS);
       updates.push(...(await Promise.all(batch.map((event) => readUpdate(event, position)))));
     }
-    applyUpdates(updates);
+    await applyUpdates(updates);
     after = position;
   }
 

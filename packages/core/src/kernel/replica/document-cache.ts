@@ -1,6 +1,6 @@
 import { freezeJson } from '../../base/json.js';
 import { boundsOf, pageOf, readPages } from '../../base/pages.js';
-import type { Documents, Versioned } from '../../storage/documents.js';
+import type { Documents, KeyedUpdate, Versioned } from '../../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredDocument } from '../../storage/port.js';
 import type { Registry } from '../registry.js';
 
@@ -28,6 +28,17 @@ export class DocumentCache {
    */
   applyUpdate({ kind, id }: DocumentKey, revision: number, state: unknown): boolean {
     return this.kinds.get(kind)?.applyUpdate(id, revision, state) ?? false;
+  }
+
+  /** Returns all documents, as updates of a cache that has none. */
+  updates(): readonly KeyedUpdate[] {
+    return [...this.kinds].flatMap(([kind, { states }]) =>
+      [...states.keys()].flatMap((id) => {
+        const key = { kind, id };
+        const update = this.get(key);
+        return update ? [{ key, update }] : [];
+      }),
+    );
   }
 
   /** Takes the documents of another cache, also older revisions. Returns the keys of the documents that change. */

@@ -47,6 +47,7 @@ export async function loadDocuments({
   const after = await newestPosition(storage);
   const documents = new DocumentCache(registry);
   await documents.load(storage);
+  await registry.prepareDocuments(documents.updates());
   return { after, documents };
 }
 
@@ -66,8 +67,10 @@ export function followDocuments(source: DocumentSource, { after, documents }: Lo
     return documents.applyUpdate(key, update.revision, copyJson(update.state));
   }
 
-  function applyUpdates(updates: readonly KeyedUpdate[]): void {
-    notify(updates.filter(applyUpdate).map(({ key }) => key));
+  function applyUpdates(updates: readonly KeyedUpdate[]): Promise<void> | void {
+    const apply = () => notify(updates.filter(applyUpdate).map(({ key }) => key));
+    const preparation = registry.prepareDocuments(updates);
+    return preparation ? preparation.then(apply) : apply();
   }
 
   const poller = startChangePoller({

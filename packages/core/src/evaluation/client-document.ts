@@ -1,10 +1,7 @@
-import type { EvaluationProblem } from '@flags/core';
-import {
-  type ConstraintDefinition,
-  type FlagConfiguration,
-  isObject,
-  type SegmentConfiguration,
-} from '@flags/core/integration';
+import { isObject } from '../base/json.js';
+import type { ConstraintDefinition } from './definitions.types.js';
+import type { FlagConfiguration, SegmentConfiguration } from './evaluation.types.js';
+import type { EvaluationProblem } from './problem.js';
 
 /*
  * Reads flags and segments as client SDKs get them. A server may send anything: a flag that cannot be read is off and
@@ -12,7 +9,7 @@ import {
  */
 
 /** All flags and segments of an environment. */
-export interface FollowedDocument {
+export interface ClientDocument {
   readonly flags: readonly FlagConfiguration[];
   readonly segments: readonly SegmentConfiguration[];
 }
@@ -21,19 +18,19 @@ export interface FollowedDocument {
 export type ReportProblem = (problem: EvaluationProblem) => void;
 
 /** An absent list of segments is empty: servers inline segments for old clients. */
-export function readDocument(
+export function readClientDocument(
   { features, segments }: Readonly<Record<string, unknown>>,
   report: ReportProblem,
-): FollowedDocument {
+): ClientDocument {
   if (!Array.isArray(features)) throw new TypeError('features must be a list');
   return {
-    flags: features.flatMap((feature: unknown) => readFlag(feature, report) ?? []),
-    segments: listOf(segments, 'segments').flatMap((segment) => readSegment(segment, report) ?? []),
+    flags: features.flatMap((feature: unknown) => readClientFlag(feature, report) ?? []),
+    segments: listOf(segments, 'segments').flatMap((segment) => readClientSegment(segment, report) ?? []),
   };
 }
 
 /** Returns undefined for a flag without a name. */
-export function readFlag(feature: unknown, report: ReportProblem): FlagConfiguration | undefined {
+export function readClientFlag(feature: unknown, report: ReportProblem): FlagConfiguration | undefined {
   const { name } = Object(feature) as Readonly<Record<string, unknown>>;
   if (typeof name !== 'string' || name === '') {
     report({ code: 'broken_flag', message: 'A flag without a name is left out.' });
@@ -139,7 +136,7 @@ function readDependency(dependency: unknown) {
 }
 
 /** Returns undefined for a segment that cannot be read: a strategy with a missing segment does not hold. */
-export function readSegment(segment: unknown, report: ReportProblem): SegmentConfiguration | undefined {
+export function readClientSegment(segment: unknown, report: ReportProblem): SegmentConfiguration | undefined {
   const { id, name, constraints } = Object(segment) as Readonly<Record<string, unknown>>;
   if (typeof id !== 'number') {
     report({ code: 'broken_segment', message: 'A segment without a numeric id is left out.' });

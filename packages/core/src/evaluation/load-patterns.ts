@@ -1,0 +1,34 @@
+import { type EvaluatedConstraints, hasPattern } from './pattern-bound.js';
+import type { Patterns } from './patterns.types.js';
+
+let loaded: Patterns | undefined;
+let loading: Promise<Patterns> | undefined;
+
+/** Loads RE2 once. Tries again after a failure. */
+export function loadPatterns(): Promise<Patterns> {
+  loading ??= import('./re2.js').then(
+    ({ patterns }) => {
+      loaded = patterns;
+      return patterns;
+    },
+    (error: unknown) => {
+      loading = undefined;
+      throw error;
+    },
+  );
+  return loading;
+}
+
+/**
+ * Loads RE2 if these flags or segments have a pattern. Await it before they are evaluated. Returns undefined if there is
+ * nothing to wait for.
+ */
+export function loadPatternsFor(evaluated: EvaluatedConstraints): Promise<Patterns> | undefined {
+  return loaded === undefined && hasPattern(evaluated) ? loadPatterns() : undefined;
+}
+
+/** Returns what compiles patterns. Throws before `loadPatterns` has resolved, which is a defect of the caller. */
+export function loadedPatterns(): Patterns {
+  if (loaded === undefined) throw new Error('RE2 is not loaded, but there is a regular expression');
+  return loaded;
+}
