@@ -4,9 +4,10 @@ import { basename, dirname, extname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { OUTPUT } from './entries.mjs';
 
-/** Names stay, and so do lines: stack traces are readable without source maps. */
+/** Nothing is minified, so that stack traces are readable without source maps. */
 const COMMON = {
   bundle: true,
+  write: false,
   platform: 'node',
   target: 'node20.19',
   legalComments: 'none',
@@ -29,7 +30,7 @@ export async function writeCode(folder, manifest, entries) {
 
 async function bundleModules(folder, manifest, entries) {
   const commands = Object.values(manifest.bin ?? {}).map((file) => [basename(file, extname(file)), file]);
-  const { metafile } = await build({
+  return bundle({
     ...COMMON,
     absWorkingDir: folder,
     entryPoints: Object.fromEntries([...entries.map(({ name, compiled }) => [name, compiled]), ...commands]),
@@ -38,7 +39,6 @@ async function bundleModules(folder, manifest, entries) {
     splitting: true,
     plugins: [leaveOut(manifest), giveRequire(folder)],
   });
-  return metafile;
 }
 
 async function bundleCommonJs(folder, manifest, entries, modules) {
@@ -52,14 +52,14 @@ async function bundleCommonJs(folder, manifest, entries, modules) {
   };
   const inputs = [];
   for (const { name, compiled } of entries.filter(({ isAlone }) => isAlone)) {
-    const { metafile } = await build({ ...common, entryPoints: [compiled], outfile: join(OUTPUT, `${name}.cjs`) });
-    inputs.push(...Object.keys(metafile.inputs));
+    const alone = await bundle({ ...common, entryPoints: [compiled], outfile: join(OUTPUT, `${name}.cjs`) });
+    inputs.push(...Object.keys(alone.inputs));
   }
   const together = entries.filter(({ isAlone }) => !isAlone);
   const contents = together
     .map(({ name, compiled }) => `export * as ${JSON.stringify(name)} from '${compiled}';`)
     .join('\n');
-  const { metafile } = await build({
+  const { inputs: ofAll } = await bundle({
     ...common,
     stdin: { contents, resolveDir: folder, sourcefile: 'all.js' },
     outfile: join(OUTPUT, ALL),
@@ -68,7 +68,22 @@ async function bundleCommonJs(folder, manifest, entries, modules) {
     const { exports } = modules.outputs[`${OUTPUT}/${name}.js`];
     writeReExports(join(folder, OUTPUT), name, exports);
   }
-  return [...inputs, ...Object.keys(metafile.inputs)];
+  return [...inputs, ...Object.keys(ofAll)];
+}
+
+async function bundle(options) {
+  const { outputFiles, metafile } = await build(options);
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, restoreClassNames(text));
+  }
+  return metafile;
+}
+
+/** esbuild writes `var Flags = class _Flags` if the class refers to itself. Errors and objects would be shown by that name. */
+function restoreClassNames(text) {
+  const names = [...text.matchAll(/^var (\w+) = class _\1\b/gm)].map(([, name]) => name);
+  return names.reduce((result, name) => result.replaceAll(new RegExp(`\\b_${name}\\b`, 'g'), name), text);
 }
 
 /** Names each export, because programs that read the names of a CommonJS file do not run it. */

@@ -23,10 +23,9 @@ export function writeDeclarations(folder, entries) {
     write(join(output, ALL + extension), text);
     for (const entry of together) {
       const file = join(output, entry.name + extension);
-      write(
-        file,
-        declarationsOfEntry(folder, entry, exportsOf.get(entry), pathFrom(file, join(output, ALL + moduleExtension))),
-      );
+      const pathOf = (name) => pathFrom(file, join(output, name + moduleExtension));
+      const loading = loadingOf(folder, entry, entries).map(({ name }) => `import type {} from '${pathOf(name)}';\n`);
+      write(file, loading.join('') + declarationsOfEntry(folder, entry, exportsOf.get(entry), pathOf(ALL)));
     }
   }
 }
@@ -106,9 +105,18 @@ function declarationsOfEntry(folder, { compiled }, names, all) {
     '',
   );
   if (!written.includes('declare global')) return `export { ${names.join(', ')} } from '${all}';\n`;
-  if (/from '\.{1,2}\//.test(written))
-    throw new Error(`${compiled} declares globals, and imports files that are not published.`);
+  if (/from '\.{1,2}\//.test(written)) throw new Error(`${compiled} declares globals, and imports unpublished files.`);
   return written;
+}
+
+/**
+ * An application that writes declarations names each type by an entry that its program has loaded. The compiled
+ * declarations of an entry load those entries that they import from: so must the published ones.
+ */
+function loadingOf(folder, entry, entries) {
+  const written = readFileSync(join(folder, declarationsOf(entry.compiled)), 'utf8');
+  const imported = [...written.matchAll(/ from '(\.[^']*)'/g)].map(([, path]) => join(dirname(entry.compiled), path));
+  return entries.filter(({ compiled }) => compiled !== entry.compiled && imported.includes(join(compiled)));
 }
 
 function pathFrom(file, target) {
