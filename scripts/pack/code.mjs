@@ -120,7 +120,8 @@ function leaveOut({ name, dependencies, peerDependencies, optionalDependencies }
 
 /**
  * Gives the CommonJS files of a package the `require` of their module. In ES modules, esbuild replaces it by one that
- * throws. Bundlers that make CommonJS of the module leave its address undefined.
+ * throws. Bundlers that make CommonJS of the module leave its address undefined. webpack removes calls of an imported
+ * `createRequire`, but not of a method.
  */
 function giveRequire(folder) {
   return {
@@ -129,11 +130,11 @@ function giveRequire(folder) {
       onLoad({ filter: /\.cjs$/ }, ({ path }) => {
         if (!path.startsWith(join(folder, 'dist/'))) return undefined;
         const contents = `
-          import { createRequire } from 'node:module';
+          import nodeModule from 'node:module';
           const module = { exports: {} };
           (function (require, module, exports) {
             ${readFileSync(path, 'utf8')}
-          })(createRequire(import.meta.url ?? __filename), module, module.exports);
+          })(nodeModule.createRequire(import.meta.url ?? __filename), module, module.exports);
           export default module.exports;`;
         return { contents, loader: 'js', resolveDir: dirname(path) };
       });
