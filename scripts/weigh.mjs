@@ -16,7 +16,8 @@ const PEERS = {
   '@growthbook/growthbook': '1.8.0',
 };
 const RUNS = 9;
-const LIMITS = { kilobytes: 3 * 1024, files: 350, ratio: 1 };
+/** The own tarball, unpacked. Times differ between machines, and are printed only. */
+const LIMITS = { kilobytes: 3 * 1024, files: 350 };
 
 const [tarball, option] = process.argv.slice(2);
 if (tarball === undefined) throw new Error('Give the path of the tarball of @flags/core.');
@@ -106,8 +107,7 @@ function print(rows) {
 
 function check(rows) {
   const [core] = rows;
-  const measured = { ...core, ratio: ratioOf(core, rows) };
-  const beyond = Object.entries(LIMITS).filter(([name, limit]) => measured[name] > limit);
-  for (const [name, limit] of beyond) console.error(`${OWN}: ${name} is ${measured[name]}, at most ${limit}.`);
+  const beyond = Object.entries(LIMITS).filter(([name, limit]) => core[name] > limit);
+  for (const [name, limit] of beyond) console.error(`${OWN}: ${name} is ${core[name]}, at most ${limit}.`);
   if (beyond.length > 0) process.exitCode = 1;
 }
