@@ -254,7 +254,7 @@ module.exports = {
       from: { path: '^packages/(express|follower|http|openfeature|opentelemetry|postgres)/src/' },
       to: {
         path: '^packages/core/',
-        pathNot: '^packages/core/(src|dist|cjs)/(index|integration|storage|types)\\.(d\\.)?[jt]s$',
+        pathNot: '^packages/core/(src|dist)/(index|integration|storage|types)\\.(d\\.)?[jt]s$',
       },
     },
     {
@@ -266,7 +266,7 @@ module.exports = {
       to: {
         path: '^packages/(core|express|http|openfeature|opentelemetry|postgres|ui)/',
         pathNot:
-          '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|integration|sqlite|types)|http/(src|dist|cjs)/replies)\\.(d\\.)?[jt]s$',
+          '^packages/((core|http|postgres|ui)/(src|dist)/index|core/(src|dist)/(admin|integration|sqlite|types)|http/(src|dist)/replies)\\.(d\\.)?[jt]s$',
       },
     },
     {
@@ -295,12 +295,12 @@ module.exports = {
       comment: 'The Express adapter uses the HTTP API as any other adapter would.',
       severity: 'error',
       from: { path: '^packages/express/src/' },
-      to: { path: '^packages/http/', pathNot: '^packages/http/(src|dist|cjs)/index\\.(d\\.)?[jt]s$' },
+      to: { path: '^packages/http/', pathNot: '^packages/http/(src|dist)/index\\.(d\\.)?[jt]s$' },
     },
   ],
   options: {
-    doNotFollow: { path: ['node_modules', '^packages/[^/]+/(dist|cjs)/'] },
-    exclude: { path: '^packages/[^/]+/(dist|cjs)/.*\\.map$' },
+    doNotFollow: { path: ['node_modules', '^packages/[^/]+/(dist|lib)/'] },
+    exclude: { path: '^packages/[^/]+/(dist|lib)/.*\\.map$' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

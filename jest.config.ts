@@ -73,7 +73,7 @@ const project: Config = {
   runtime: '<rootDir>/test/runtime.cjs',
   setupFiles: ['<rootDir>/packages/core/test/seeded-properties.ts'],
   testPathIgnorePatterns: LEFT_OUT,
-  modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|lib)/', '<rootDir>/examples/.*/dist/'],
 };
 
 const postgres: Config = {

@@ -3,23 +3,22 @@
 //
 //   node scripts/api-report.mjs            fails if a report is out of date
 //   node scripts/api-report.mjs --write    writes the reports
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { declarationsOf, entriesOf, PACKAGES, PUBLISHED, readManifest } from './pack/entries.mjs';
 import { checkPublicNames } from './public-names.mjs';
 
-const ROOT = join(fileURLToPath(import.meta.url), '../..');
 const SILENT = { logLevel: 'none', addToApiReportFile: false };
 const isWriting = process.argv.includes('--write');
 
 const temporary = mkdtempSync(join(tmpdir(), 'api-report-'));
 const outdated = [];
 try {
-  for (const folder of readdirSync(join(ROOT, 'packages'))) {
-    for (const declarations of entriesOf(join(ROOT, 'packages', folder)))
-      report(join(ROOT, 'packages', folder), declarations);
+  for (const name of PUBLISHED) {
+    const folder = join(PACKAGES, name);
+    for (const declarations of declarationsIn(folder)) report(folder, declarations);
   }
 } finally {
   rmSync(temporary, { recursive: true });
@@ -32,9 +31,9 @@ if (outdated.length > 0) {
   process.exitCode = 1;
 }
 
-const entries = readdirSync(join(ROOT, 'packages')).flatMap((name) => {
-  const folder = join(ROOT, 'packages', name);
-  return entriesOf(folder).map((declarations) => join(folder, declarations));
+const entries = PUBLISHED.flatMap((name) => {
+  const folder = join(PACKAGES, name);
+  return declarationsIn(folder).map((declarations) => join(folder, declarations));
 });
 const violations = checkPublicNames(entries);
 if (violations.length > 0) {
@@ -42,10 +41,9 @@ if (violations.length > 0) {
   process.exitCode = 1;
 }
 
-/** Returns the declaration files that the exports of a package name. */
-function entriesOf(folder) {
-  const { exports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return Object.values(exports).flatMap((entry) => entry.import?.types ?? []);
+/** Returns the declaration files of a package's entries. */
+function declarationsIn(folder) {
+  return entriesOf(readManifest(folder)).map(({ compiled }) => declarationsOf(compiled));
 }
 
 function report(folder, declarations) {

@@ -9,7 +9,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const SERVER = join(ROOT, 'examples/server');
 const DRIVERS = ['better-sqlite3', 'pg'];
 
-/** Resolves the packages of the workspace to their sources: the exports `dist/NAME.js` and `cjs/NAME.js` are `src/NAME.ts`. */
+/** Resolves the packages of the workspace to their sources: the export `dist/NAME.js` is `src/NAME.ts`. */
 const sourcesOfPackages = {
   name: 'sources-of-packages',
   setup({ onResolve }) {

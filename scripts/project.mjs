@@ -54,7 +54,6 @@ function checkPackage(path) {
     bugs: `${repository}/issues`,
     author,
     repository: { type: 'git', url: `git+${repository}.git`, directory: path },
-    publishConfig: { access: 'public', provenance: true },
   };
   if (!manifest.name.startsWith(`${scope}/`)) faults.push(`${path}: its name ${manifest.name} is not in ${scope}.`);
   const wrong = Object.keys(expected).filter(

@@ -17,3 +17,16 @@ test.each([
   await OpenFeature.close();
   await flags.close();
 });
+
+test('jest without a configuration evaluates a pattern', async () => {
+  const flags = await openFlags({ storage: memoryStorage() });
+  const flag = { project: 'default', flag: 'pattern' };
+  await flags.createFlag({ project: 'default' }, { name: 'pattern' });
+  const environment = { ...flag, environment: 'production' };
+  const constraints = [{ contextName: 'userId', operator: 'REGEX', value: 'a+b' }];
+  await flags.addStrategy(environment, { name: 'default', constraints });
+  await flags.enable(environment);
+  expect(flags.isEnabled('pattern', { userId: 'aab' })).toBe(true);
+  expect(flags.isEnabled('pattern', { userId: 'ac' })).toBe(false);
+  await flags.close();
+});

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { noticesOf } from '../../../scripts/pack/notices.mjs';
 import { bundlePage, PACKAGE } from './page.mjs';
 
 const { outputFiles, packages } = await bundlePage();
@@ -14,7 +15,7 @@ const files = outputFiles.map(({ path, contents }) => {
   return { extension, name: `app-${hash}.${extension}`, contents };
 });
 writeIfChanged('src/assets.ts', assetsModule(files));
-writeIfChanged('THIRD-PARTY.txt', notices(packages));
+writeIfChanged('THIRD-PARTY.txt', noticesOf('The page contains', packages));
 
 function assetsModule(all) {
   const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
@@ -31,12 +32,6 @@ export const names = { script: '${nameOf('js')}', style: '${nameOf('css')}' } as
 export const assets = {
 ${entries.join('')}};
 `;
-}
-
-/** The licences of the packages in the script. */
-function notices(all) {
-  const texts = all.map(({ name, version, notice }) => `${name} ${version}\n\n${notice}\n`);
-  return `The page contains these packages.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }
 
 function writeIfChanged(name, text) {

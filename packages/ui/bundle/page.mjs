@@ -1,8 +1,8 @@
 // Bundles the admin page: one script and one stylesheet.
-import { readFileSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { packagesOf } from '../../../scripts/pack/notices.mjs';
 
 export const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -28,22 +28,5 @@ export async function bundlePage() {
     charset: 'utf8',
     logLevel: 'warning',
   });
-  return { outputFiles, packages: packagesOf(Object.keys(metafile.inputs)) };
-}
-
-function packagesOf(inputs) {
-  const folders = new Set(
-    inputs.flatMap((input) => {
-      const parts = join(PACKAGE, input).split(`node_modules${sep}`);
-      const [scope, name] = parts.at(-1).split(sep);
-      if (parts.length === 1) return [];
-      const folder = scope.startsWith('@') ? join(scope, name) : scope;
-      return [join(parts.slice(0, -1).join(`node_modules${sep}`), 'node_modules', folder)];
-    }),
-  );
-  const packages = [...folders].map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    return { name, version, license, notice: readFileSync(join(folder, 'LICENSE'), 'utf8').trim() };
-  });
-  return packages.sort((one, other) => (one.name < other.name ? -1 : 1));
+  return { outputFiles, packages: packagesOf(Object.keys(metafile.inputs).map((input) => join(PACKAGE, input))) };
 }

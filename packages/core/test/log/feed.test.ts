@@ -325,7 +325,7 @@ describe('a subscription to a storage with other writers', () => {
 
   it('keeps no process running', () => {
     const program = `
-      const { openFlags, memoryStorage } = require(${JSON.stringify(join(__dirname, '../../cjs/index.js'))});
+      const { openFlags, memoryStorage } = require(${JSON.stringify(join(__dirname, '../../dist/index.js'))});
       openFlags({ storage: memoryStorage(), pollInterval: 10 }).then((flags) => {
         flags.subscribe(() => undefined);
         console.log('subscribed');

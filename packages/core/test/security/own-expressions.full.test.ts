@@ -17,7 +17,7 @@ function filesIn(folder: string): readonly string[] {
   const source = ts.sys.readDirectory(
     join(ROOT, folder),
     ['.ts', '.cts'],
-    ['**/node_modules/**', '**/dist/**', '**/cjs/**'],
+    ['**/node_modules/**', '**/dist/**', '**/lib/**'],
   );
   return source.filter((file) => file.includes('/src/'));
 }

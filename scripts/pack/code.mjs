@@ -1,0 +1,143 @@
+// Bundles the compiled files of a package: ES modules with shared chunks, and CommonJS in one file.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join, relative } from 'node:path';
+import { build } from 'esbuild';
+import { OUTPUT } from './entries.mjs';
+
+/** Nothing is minified, so that stack traces are readable without source maps. */
+const COMMON = {
+  bundle: true,
+  write: false,
+  platform: 'node',
+  target: 'node20.19',
+  legalComments: 'none',
+  charset: 'utf8',
+  logLevel: 'warning',
+  metafile: true,
+};
+
+/** The file that holds the CommonJS of all entries. Without a name of an entry: entries re-export from it. */
+const ALL = 'all.cjs';
+
+/** Writes the code of a package. Returns the files of other packages that it contains. */
+export async function writeCode(folder, manifest, entries) {
+  const modules = await bundleModules(folder, manifest, entries);
+  const inputs = Object.keys(modules.inputs);
+  // A command has no entry for programs, and needs one format.
+  if (entries.length > 0) inputs.push(...(await bundleCommonJs(folder, manifest, entries, modules)));
+  return [...new Set(inputs)].filter((input) => input.includes('node_modules/'));
+}
+
+async function bundleModules(folder, manifest, entries) {
+  const commands = Object.values(manifest.bin ?? {}).map((file) => [basename(file, extname(file)), file]);
+  return bundle({
+    ...COMMON,
+    absWorkingDir: folder,
+    entryPoints: Object.fromEntries([...entries.map(({ name, compiled }) => [name, compiled]), ...commands]),
+    outdir: OUTPUT,
+    format: 'esm',
+    splitting: true,
+    plugins: [leaveOut(manifest), giveRequire(folder)],
+  });
+}
+
+async function bundleCommonJs(folder, manifest, entries, modules) {
+  const common = {
+    ...COMMON,
+    absWorkingDir: folder,
+    format: 'cjs',
+    // `import()` fails in the contexts in which jest runs tests.
+    supported: { 'dynamic-import': false },
+    plugins: [leaveOut(manifest)],
+  };
+  const inputs = [];
+  for (const { name, compiled } of entries.filter(({ isAlone }) => isAlone)) {
+    const alone = await bundle({ ...common, entryPoints: [compiled], outfile: join(OUTPUT, `${name}.cjs`) });
+    inputs.push(...Object.keys(alone.inputs));
+  }
+  const together = entries.filter(({ isAlone }) => !isAlone);
+  const contents = together
+    .map(({ name, compiled }) => `export * as ${JSON.stringify(name)} from '${compiled}';`)
+    .join('\n');
+  const { inputs: ofAll } = await bundle({
+    ...common,
+    stdin: { contents, resolveDir: folder, sourcefile: 'all.js' },
+    outfile: join(OUTPUT, ALL),
+  });
+  for (const { name } of together) {
+    const { exports } = modules.outputs[`${OUTPUT}/${name}.js`];
+    writeReExports(join(folder, OUTPUT), name, exports);
+  }
+  return [...inputs, ...Object.keys(ofAll)];
+}
+
+async function bundle(options) {
+  const { outputFiles, metafile } = await build(options);
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, restoreClassNames(text));
+  }
+  return metafile;
+}
+
+/** esbuild writes `var Flags = class _Flags` if the class refers to itself. Errors and objects would be shown by that name. */
+function restoreClassNames(text) {
+  const names = [...text.matchAll(/^var (\w+) = class _\1\b/gm)].map(([, name]) => name);
+  return names.reduce((result, name) => result.replaceAll(new RegExp(`\\b_${name}\\b`, 'g'), name), text);
+}
+
+/** Names each export, because programs that read the names of a CommonJS file do not run it. */
+function writeReExports(output, name, exports) {
+  const file = join(output, `${name}.cjs`);
+  const all = `./${relative(dirname(file), join(output, ALL))}`;
+  const lines = [
+    "'use strict';",
+    "Object.defineProperty(exports, '__esModule', { value: true });",
+    ...(exports.length > 0 ? [`const all = require('${all}')[${JSON.stringify(name)}];`] : []),
+    ...exports.map((one) => `exports.${one} = all.${one};`),
+  ];
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${lines.join('\n')}\n`);
+}
+
+/** Leaves the packages out that are installed beside this one. The code of other packages becomes a part of the bundle. */
+function leaveOut({ name, dependencies, peerDependencies, optionalDependencies }) {
+  const installed = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })]);
+  return {
+    name: 'leave-out',
+    setup({ onResolve }) {
+      onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+        if (kind === 'entry-point') return undefined;
+        // Validators that were written at build time use a few functions of ajv.
+        if (path.startsWith('ajv/dist/runtime/')) return undefined;
+        const [nameOrScope, second] = path.split('/');
+        const imported = path.startsWith('@') ? `${nameOrScope}/${second}` : nameOrScope;
+        return installed.has(imported) ? { path, external: true } : undefined;
+      });
+    },
+  };
+}
+
+/**
+ * Gives the CommonJS files of a package the `require` of their module. In ES modules, esbuild replaces it by one that
+ * throws. Bundlers that make CommonJS of the module leave its address undefined. webpack removes calls of an imported
+ * `createRequire`, but not of a method.
+ */
+function giveRequire(folder) {
+  return {
+    name: 'give-require',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.cjs$/ }, ({ path }) => {
+        if (!path.startsWith(join(folder, 'dist/'))) return undefined;
+        const contents = `
+          import nodeModule from 'node:module';
+          const module = { exports: {} };
+          (function (require, module, exports) {
+            ${readFileSync(path, 'utf8')}
+          })(nodeModule.createRequire(import.meta.url ?? __filename), module, module.exports);
+          export default module.exports;`;
+        return { contents, loader: 'js', resolveDir: dirname(path) };
+      });
+    },
+  };
+}
