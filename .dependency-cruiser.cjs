@@ -29,6 +29,7 @@ const CORE_LAYERS = [
   'typed-flags',
   'flags.ts',
   'options.ts',
+  'schemas.ts',
   'typed-flags.types.ts',
   'open-flags.ts',
   'sqlite.ts',
@@ -46,6 +47,7 @@ const CORE_LAYERS = [
 
 /** The folders of http and the files at its top, from the lowest to the highest. Each is a layer of its own. */
 const HTTP_LAYERS = [
+  'compiled-schemas.ts',
   'source.ts',
   'messages',
   'actions.ts',
@@ -57,6 +59,7 @@ const HTTP_LAYERS = [
   'adapters',
   ...CORE_FEATURES.map((feature) => `features/${feature}`),
   'routes.ts',
+  'schemas.ts',
   'openapi',
   'options.ts',
   'create-flags-api.ts',
@@ -66,8 +69,10 @@ const HTTP_LAYERS = [
 
 /** The files of follower, from the lowest to the highest. */
 const FOLLOWER_LAYERS = [
+  'compiled-schemas.ts',
   'times.ts',
   'options.ts',
+  'schemas.ts',
   'document.ts',
   'state.ts',
   'messages.ts',

@@ -1,4 +1,4 @@
-// Installs the dependencies with pnpm, unless node_modules already has them, and bundles the admin page.
+// Installs the dependencies with pnpm, unless node_modules already has them, bundles the admin page, and compiles the schemas.
 //
 //   node scripts/setup.mjs           all dependencies, except those of the documentation site
 //   node scripts/setup.mjs server    only those that examples/server needs to be built and run
@@ -37,7 +37,8 @@ const installed = readState();
 const isCurrent = installed?.fingerprint === fingerprint && installed.nodeAbi === nodeAbi;
 const isSufficient = installed !== undefined && rank(installed.scope) >= rank(requested);
 if (!isCurrent || !isSufficient) install();
-bundleAdminPage();
+write('packages/ui/bundle/build.mjs');
+write('scripts/compile-schemas.mjs');
 if (command === 'setup') console.log('Everything is installed. Next: npm run build');
 if (command === 'prestart') console.log('Compiling the server, up to a minute at the first start …');
 
@@ -62,9 +63,9 @@ function pnpm(...options) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Writes a module that the compiler needs: see packages/ui/bundle. */
-function bundleAdminPage() {
-  const { status } = spawnSync(process.execPath, ['packages/ui/bundle/build.mjs'], { cwd: ROOT, stdio: 'inherit' });
+/** Runs a script that writes modules which the compiler needs: the admin page, and the compiled schemas. */
+function write(script) {
+  const { status } = spawnSync(process.execPath, [script], { cwd: ROOT, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
 

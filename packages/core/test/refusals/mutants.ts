@@ -6,7 +6,7 @@ export type Mutant = readonly [label: string, value: unknown];
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 /** Returns an input that a schema accepts, with all its members. */
-export function sampleOf(schema: JsonSchema): unknown {
+function sampleOf(schema: JsonSchema): unknown {
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (Array.isArray(schema.anyOf)) return sampleOf(schema.anyOf[0]);

@@ -46,10 +46,13 @@ function few(mutants: readonly Mutant[], most: number): readonly Mutant[] {
   return mutants.filter((_, index) => index < 12 || index % step === 0);
 }
 
-function methodOf(flags: Flags, { op, method = op }: AnyOperation): (...given: unknown[]) => unknown {
+type Method = (...given: unknown[]) => unknown;
+
+function methodOf(flags: Flags, { op, method = op }: AnyOperation): Method {
   const path = method.split('.');
-  const owner = path.slice(0, -1).reduce((object, name) => object[name], flags as never);
-  return (owner[path.at(-1) ?? ''] as (...given: unknown[]) => unknown).bind(owner);
+  const owner = path.slice(0, -1).reduce<unknown>((object, name) => Object(object)[name], flags);
+  const found: Method = Object(owner)[path.at(-1) ?? ''];
+  return found.bind(owner);
 }
 
 function argumentsOf({ ref }: AnyOperation, input: unknown): readonly unknown[] {

@@ -24,7 +24,7 @@ function addressOf({ path }: Route): string {
 
 /** Replaces references to components by their schemas. */
 function withoutReferences(schema: JsonSchema, inputs: InputSchemas): JsonSchema {
-  if (REFERRED in schema) return withoutReferences(schemaFrom(schema[REFERRED as never], inputs), inputs);
+  if (REFERRED in schema) return withoutReferences(schemaFrom(schema[REFERRED as never] as JsonSchema, inputs), inputs);
   const parts = Object.entries(schema).map(([keyword, part]) => [
     keyword,
     Array.isArray(part) || typeof part !== 'object' || part === null
