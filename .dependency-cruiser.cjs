@@ -24,6 +24,7 @@ const CORE_LAYERS = [
   'typed-flags',
   'flags.ts',
   'options.ts',
+  'schemas.ts',
   'typed-flags.types.ts',
   'open-flags.ts',
   'sqlite.ts',
@@ -44,6 +45,7 @@ const CORE_LAYERS = [
 
 /** The folders of http and the files at its top, from the lowest to the highest. Each is a layer of its own. */
 const HTTP_LAYERS = [
+  'compiled-schemas.ts',
   'source.ts',
   'messages',
   'actions.ts',
@@ -55,6 +57,7 @@ const HTTP_LAYERS = [
   'adapters',
   ...CORE_FEATURES.map((feature) => `features/${feature}`),
   'routes.ts',
+  'schemas.ts',
   'openapi',
   'options.ts',
   'create-flags-api.ts',
@@ -64,8 +67,10 @@ const HTTP_LAYERS = [
 
 /** The files of follower, from the lowest to the highest. */
 const FOLLOWER_LAYERS = [
+  'compiled-schemas.ts',
   'times.ts',
   'options.ts',
+  'schemas.ts',
   'state.ts',
   'messages.ts',
   'upstream.ts',

@@ -105,6 +105,8 @@ const config: Config = {
     { ...project, ...serial, displayName: 'processes', testRegex: below(WITH_PROCESSES) },
     { ...project, ...serial, ...postgres, displayName: 'processes', testRegex: below(WITH_PROCESSES_ON_POSTGRES) },
   ],
+  // The tests of every project need the compiled schemas.
+  globalSetup: '<rootDir>/test/global-setup.mjs',
   // Ends what hangs; nothing is proven by how quick a test is.
   testTimeout: 60_000,
   // Much of the time is spent waiting for disks and processes: one worker per core, the main one's included.

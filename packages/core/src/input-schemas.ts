@@ -1,4 +1,5 @@
 import type { PageQuery } from './base/common.types.js';
+import { COMPILED } from './base/compiled-schemas.js';
 import type { ErrorDetail } from './base/errors.js';
 import { deepFreeze } from './base/json.js';
 import { LIMITS } from './base/limits.js';
@@ -64,10 +65,12 @@ interface Input<T> {
   readonly choices: Readonly<Record<string, keyof typeof CHOICES>>;
 }
 
+type ChoiceSettings = Pick<FlagsSettings, 'flagTypes'>;
+
 /** What options permit. */
 const CHOICES = {
-  flagTypes: ({ flagTypes }: FlagsSettings) => flagTypes.map(({ name }) => name),
-} satisfies Readonly<Record<string, (settings: FlagsSettings) => readonly string[]>>;
+  flagTypes: ({ flagTypes }: ChoiceSettings) => flagTypes.map(({ name }) => name),
+} satisfies Readonly<Record<string, (settings: ChoiceSettings) => readonly string[]>>;
 
 const FLAG_TYPE = { type: 'flagTypes' } as const;
 
@@ -165,19 +168,19 @@ export type InputSchemas = { readonly [Name in keyof Inputs]: JsonSchema };
  * @example
  * const { newFlag } = inputSchemas(flags.settings);
  */
-export function inputSchemas(settings: FlagsSettings): InputSchemas {
+export function inputSchemas(settings: ChoiceSettings): InputSchemas {
   const schemas = ALL_INPUTS.map(([name, { schema, choices }]) => [
     name,
-    withChoices(schema, choicesOf(choices, settings)),
+    withChoices(schema, textsOf(choices, settings)),
   ]);
   return deepFreeze(Object.fromEntries(schemas));
 }
 
-function choicesOf(choices: Input<never>['choices'], settings: FlagsSettings): Choices {
+function textsOf(choices: Input<never>['choices'], settings: ChoiceSettings): Choices['texts'] {
   return Object.fromEntries(Object.entries(choices).map(([member, choice]) => [member, CHOICES[choice](settings)]));
 }
 
-function withChoices(schema: JsonSchema, choices: Choices): JsonSchema {
+function withChoices(schema: JsonSchema, choices: Choices['texts']): JsonSchema {
   const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>);
   const named = properties.map(([member, part]) => [
     member,
@@ -192,9 +195,14 @@ export type Validators = {
 };
 
 export function createValidators(settings: FlagsSettings): Validators {
-  const validators = ALL_INPUTS.map(([name, { schema, findIssues, choices }]) => [
-    name,
-    createValidator(schema, findIssues, choicesOf(choices, settings)),
-  ]);
+  const validators = ALL_INPUTS.map(([name, { schema, findIssues, choices }]) => {
+    const texts = textsOf(choices, settings);
+    const members = Object.keys(Object(schema.properties));
+    const compiled = COMPILED[name as keyof Inputs];
+    return [
+      name,
+      createValidator(compiled, findIssues, Object.keys(texts).length > 0 ? { texts, members } : undefined),
+    ];
+  });
   return Object.fromEntries(validators);
 }

@@ -209,8 +209,9 @@ export { emitWarning } from './base/printable.js';
 
 // Validation
 
+export type { CompiledSchema } from './base/compiled-schema.js';
 export { type JsonSchema, parseClientTime } from './base/primitives.js';
-export { createValidator, type Validator } from './base/validator.js';
+export { type Choices, createValidator, type Validator } from './base/validator.js';
 export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
 
 // JSON values

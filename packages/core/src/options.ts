@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Awaitable } from './base/common.types.js';
+import { COMPILED } from './base/compiled-schemas.js';
 import { type ErrorDetail, FlagsError } from './base/errors.js';
 import { deepFreeze } from './base/json.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
@@ -210,8 +211,10 @@ const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
   onError: {},
 };
 
+export const optionsSchema: JsonSchema = { type: 'object', properties: OPTIONS };
+
 const validate = createValidator<Configuration>(
-  { type: 'object', properties: OPTIONS },
+  COMPILED.options,
   ({ environments, roles, flagTypes, environment, strategies = [], due = {}, ...options }) => [
     ...FUNCTIONS.flatMap((option) => findNonFunction(options[option], `/${option}`)),
     ...findNonFunction(due.authorize, '/due/authorize'),

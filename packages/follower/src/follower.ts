@@ -1,4 +1,4 @@
-import { type EvaluationStatus, FlagsError, type FlagsSettings, LIMITS, type Token } from '@flags/core';
+import { type EvaluationStatus, FlagsError, type FlagsSettings, type Token } from '@flags/core';
 import {
   createValidator,
   createValidators,
@@ -16,6 +16,7 @@ import type {
   VerifiedToken,
 } from '@flags/core/types';
 import { LRUCache } from 'lru-cache';
+import { COMPILED } from './compiled-schemas.js';
 import type { Following } from './following.js';
 import type { Tickets } from './tickets.js';
 import type { Tokens } from './tokens.js';
@@ -255,8 +256,4 @@ export class FollowedFlags extends Evaluation implements Follower {
   }
 }
 
-const validateSecrets = createValidator<readonly string[]>({
-  type: 'array',
-  maxItems: 100,
-  items: { type: 'string', minLength: 1, maxLength: LIMITS.secret },
-});
+const validateSecrets = createValidator<readonly string[]>(COMPILED.secrets);

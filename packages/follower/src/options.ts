@@ -2,7 +2,14 @@ import { BlockList, isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { type CustomStrategy, type EvaluationProblem, FlagsError, type FlagsSchema } from '@flags/core';
-import { createErrorReporter, createValidator, describeUnknownOption, emitWarning } from '@flags/core/integration';
+import {
+  createErrorReporter,
+  createValidator,
+  describeUnknownOption,
+  emitWarning,
+  type JsonSchema,
+} from '@flags/core/integration';
+import { COMPILED } from './compiled-schemas.js';
 
 /** Options of `followFlags`. Only `url` and `token` are required. Times are in milliseconds. */
 export interface FollowerOptions<Own extends string = string> {
@@ -96,8 +103,10 @@ const OPTIONS: Readonly<Record<keyof FollowerOptions, object>> = {
   onProblem: {},
 };
 
+export const optionsSchema: JsonSchema = { type: 'object', properties: OPTIONS, required: ['url', 'token'] };
+
 const validate = createValidator<FollowerOptions & { readonly token: string }>(
-  { type: 'object', properties: OPTIONS, required: ['url', 'token'] },
+  COMPILED.options,
   ({ onError, onProblem, strategies = [] }) => [
     ...Object.entries({ onError, onProblem }).flatMap(([option, given]) =>
       given === undefined || typeof given === 'function' ? [] : [{ message: 'must be a function', path: `/${option}` }],

@@ -1,8 +1,8 @@
 import { compareCodePoints } from './collections.js';
 import type { ListPage, PageQuery } from './common.types.js';
+import { COMPILED } from './compiled-schemas.js';
 import { LIMITS } from './limits.js';
 import { nextTurn, paced } from './paced.js';
-import { pageQuery } from './primitives.js';
 import { createValidator, invalidInput } from './validator.js';
 
 /** A validated page query. */
@@ -13,7 +13,7 @@ export interface PageBounds {
 }
 
 /** Throws `invalid_input` unless a page query is valid. */
-export const validatePageQuery = createValidator<PageQuery>(pageQuery);
+export const validatePageQuery = createValidator<PageQuery>(COMPILED.pageQuery);
 
 /** Validates a page query. */
 export function pageBounds(query: PageQuery = {}): PageBounds {

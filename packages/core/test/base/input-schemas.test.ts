@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { name as nameSchema, possiblyEmptyText, text } from '../../src/base/primitives.js';
-import { createValidator } from '../../src/base/validator.js';
 import { CONSTRAINT_OPERATORS } from '../../src/evaluation/operators.js';
+import { validatorOf } from './compile.js';
 import { validate } from './default-validators.js';
 import { faultsOf, pathsOf } from './issues.js';
 
@@ -212,8 +212,8 @@ describe.each(Object.entries(CASES))('%s', (name, cases) => {
 });
 
 describe('names and text', () => {
-  function isAccepted(schema: Parameters<typeof createValidator>[0], input: unknown): boolean {
-    return faultsOf(createValidator(schema), input).length === 0;
+  function isAccepted(schema: Parameters<typeof validatorOf>[0], input: unknown): boolean {
+    return faultsOf(validatorOf(schema), input).length === 0;
   }
 
   /** The rule in the words of the contract. */
@@ -227,7 +227,7 @@ describe('names and text', () => {
     }
   }
 
-  const validate = createValidator(nameSchema);
+  const validate = validatorOf(nameSchema);
 
   describe('names', () => {
     it('may have the characters that a URL does not escape, except for . and ..', () => {

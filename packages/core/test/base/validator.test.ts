@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { isWithin } from '../../../../test/processor-time.js';
 import { parseIsoDate } from '../../src/base/primitives.js';
-import { createValidator } from '../../src/base/validator.js';
 import { type ErrorDetail, FlagsError } from '../../src/index.js';
 import { inputSchemas, type JsonSchema } from '../../src/integration.js';
 import { createSettings } from '../../src/options.js';
+import { validatorOf } from './compile.js';
 import { faultsOf, pathsOf } from './issues.js';
 
 describe('a validator', () => {
   const TEXT = { type: 'string' };
 
-  const validate = createValidator({
+  const validate = validatorOf({
     type: 'object',
     properties: {
       name: { ...TEXT, minLength: 2 },
@@ -60,7 +60,7 @@ describe('a validator', () => {
     [['integer', 'null'], 'must be an integer or null'],
     [['string', 'number', 'boolean', 'null'], 'must be a string, a number, a boolean, or null'],
   ])('words alternative types: %j', (type, message) => {
-    expect(faultsOf(createValidator({ type }), {})).toEqual([{ message, path: '' }]);
+    expect(faultsOf(validatorOf({ type }), {})).toEqual([{ message, path: '' }]);
   });
 
   it.each([null, undefined, 7, 'text', [], true])('rejects %j as a whole', (input) => {
@@ -68,7 +68,7 @@ describe('a validator', () => {
   });
 
   it('neither coerces values nor fills in defaults', () => {
-    const strict = createValidator({
+    const strict = validatorOf({
       type: 'object',
       properties: { n: { type: 'integer' }, b: { type: 'boolean' }, s: TEXT, d: { ...TEXT, default: 'x' } },
     });
@@ -79,7 +79,7 @@ describe('a validator', () => {
   });
 
   it('counts more issues than it lists', () => {
-    const list = createValidator({ type: 'array', items: TEXT });
+    const list = validatorOf({ type: 'array', items: TEXT });
     const input = Array.from({ length: 150 }, (_, n) => n);
     expect(faultsOf(list, input)).toHaveLength(100);
     expect(() => list(input)).toThrow('/0 must be string (and at least 99 more)');
@@ -87,7 +87,7 @@ describe('a validator', () => {
 
   it('runs further rules only if the shape is valid', () => {
     const asked: unknown[] = [];
-    const further = createValidator<{ name: string }>({ type: 'object', required: ['name'] }, (input) => {
+    const further = validatorOf<{ name: string }>({ type: 'object', required: ['name'] }, (input) => {
       asked.push(input);
       return input.name === 'bad' ? [{ message: 'must be good', path: '/name' }] : [];
     });
@@ -98,7 +98,7 @@ describe('a validator', () => {
   });
 
   it('accepts inherited names', () => {
-    const own = createValidator({ type: 'object', additionalProperties: TEXT });
+    const own = validatorOf({ type: 'object', additionalProperties: TEXT });
     expect(pathsOf(own, JSON.parse('{"__proto__":1,"constructor":2,"toString":"x"}'))).toEqual([
       '/__proto__',
       '/constructor',
@@ -114,7 +114,7 @@ describe('a validator', () => {
 describe('the issues of input', () => {
   const MIB = 1_048_576;
   const SCHEMAS = Object.entries(inputSchemas(createSettings({})));
-  const validators = SCHEMAS.map(([name, schema]) => [name, createValidator(schema)] as const);
+  const validators = SCHEMAS.map(([name, schema]) => [name, validatorOf(schema)] as const);
 
   const BODIES_OF_1_MIB = [
     Array.from({ length: MIB / 2 }, () => 1),
@@ -125,7 +125,7 @@ describe('the issues of input', () => {
     Object.fromEntries(Array.from({ length: MIB / 10 }, (__, n) => [`member${n}`, 1])),
   ];
 
-  function compile(schema: JsonSchema): ValidateFunction {
+  function compileWithAjv(schema: JsonSchema): ValidateFunction {
     const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
     ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
     return ajv.compile(schema);
@@ -170,7 +170,7 @@ describe('the issues of input', () => {
   }));
 
   it.each(SCHEMAS)('match those of Ajv, in its order: %s', (_, schema) => {
-    const [validate, reference] = [createValidator(schema), compile(schema)];
+    const [validate, reference] = [validatorOf(schema), compileWithAjv(schema)];
     fc.assert(
       fc.property(input, (value) => {
         expect(faultsOf(validate, value).map(({ path }) => path)).toEqual(pathsByAjv(reference, value));
@@ -191,7 +191,7 @@ describe('the issues of input', () => {
   );
 
   it('need no memory for the indexes of a long list', () => {
-    const validate = createValidator({ type: 'object' });
+    const validate = validatorOf({ type: 'object' });
     const [list] = BODIES_OF_1_MIB;
     const before = process.memoryUsage().heapUsed;
     expect(faultsOf(validate, list)).toHaveLength(1);
@@ -199,13 +199,13 @@ describe('the issues of input', () => {
   });
 
   it('are not searched for in a list above the limit', () => {
-    const validate = createValidator({ type: 'array', maxItems: 2, items: { type: 'string' } });
+    const validate = validatorOf({ type: 'array', maxItems: 2, items: { type: 'string' } });
     expect(faultsOf(validate, [1, 2, 3])).toEqual([{ message: 'must NOT have more than 2 items', path: '' }]);
   });
 
   it('are not collected any more after a rule has reported 100', () => {
     let asked = 0;
-    const validate = createValidator({}, function* rule(): Generator<ErrorDetail> {
+    const validate = validatorOf({}, function* rule(): Generator<ErrorDetail> {
       for (; ; asked++) yield { message: 'is bad' };
     });
     expect(faultsOf(validate, 1)).toHaveLength(100);
@@ -213,7 +213,7 @@ describe('the issues of input', () => {
   });
 
   it('contain at most 200 characters of a name, and the end of a message', () => {
-    const validate = createValidator({ type: 'object', additionalProperties: false });
+    const validate = validatorOf({ type: 'object', additionalProperties: false });
     const [issue] = faultsOf(validate, { [`begin${'~'.repeat(MIB)}end`]: 1 });
     expect(issue?.path).toMatch(/^\/begin.*…/);
     expect(issue?.path?.length).toBeLessThanOrEqual(200);

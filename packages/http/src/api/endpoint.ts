@@ -1,5 +1,6 @@
 import { type Flags, FlagsError } from '@flags/core';
 import {
+  type Choices,
   createValidator,
   flagToWire,
   type InputSchemas,
@@ -14,16 +15,17 @@ import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
 import { type FlagsReply, inSlices } from '../messages/reply.js';
 import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
-import { schemaFrom } from '../messages/schema.js';
+import { propertiesOf, schemaFrom } from '../messages/schema.js';
 import { flagTag, revisionsIn } from '../messages/tags.js';
 import type { FlagsSource } from '../source.js';
 import { type Admission, type Passage, SHORT_BODY } from './admission.js';
 import { toConditionalReply, toReply } from './answer.js';
 import type { BodyReader } from './body.js';
 import type { ReplyCache } from './caching.js';
+import { compiledOf } from './compiled.js';
 import type { Documents } from './documents.js';
 import { checkPermission, createBypassCheck, readOrCheck } from './permission.js';
-import { createQueryReader, queryParametersOf, segmentIdIn } from './query.js';
+import { createQueryReader, segmentIdIn } from './query.js';
 import {
   BYPASS_HEADER,
   ID_HEADER,
@@ -87,8 +89,8 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
   const { long, sameForAll } = route;
   const { isLogged, takesBypass, isRepeatable } = headerRulesOf(route);
   const permission = permissionOf(route.action);
-  const readQuery = createQueryReader(queryParametersOf(route), parts.inputs);
-  const checkBody = createBodyCheck(route.body, parts.inputs);
+  const readQuery = createQueryReader(route, parts.inputs);
+  const checkBody = createBodyCheck(route, parts.inputs);
   const needsPassage = route.body !== undefined || long !== undefined;
   /** The work of a request with a long body, or that is long by nature. */
   const work = long && long.kind !== 'evaluation' ? long.kind : undefined;
@@ -287,15 +289,26 @@ function actorOf({ name, token }: Principal): string {
   return token ? `token ${token.id}` : `user ${name}`;
 }
 
-function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (value: unknown) => unknown {
+function createBodyCheck(route: Route, inputs: InputSchemas): (value: unknown) => unknown {
+  const { body } = route;
   if (body === undefined) return () => undefined;
   const validate =
-    body.checkedBy === 'router' ? createValidator(schemaFrom(body.schema, inputs)) : (value: unknown) => value;
+    body.checkedBy === 'router'
+      ? createValidator(compiledOf('body', route), undefined, choicesOf(body, inputs))
+      : (value: unknown) => value;
   return (value) => {
     if (value !== undefined) return validate(value);
     if (body.required) throw invalidInput([{ message: 'a JSON body is required', path: '' }]);
     return undefined;
   };
+}
+
+/** Returns the texts that the engine's options permit in a body. */
+function choicesOf({ schema, choices }: RouteBody, inputs: InputSchemas): Choices | undefined {
+  if (choices === undefined) return undefined;
+  const properties = propertiesOf(schemaFrom(schema, inputs));
+  const texts = choices.map((member) => [member, properties[member]?.enum as readonly string[]] as const);
+  return { texts: Object.fromEntries(texts), members: Object.keys(properties) };
 }
 
 /** Returns the text in a header, which is percent-encoded, because headers hold ASCII only. */

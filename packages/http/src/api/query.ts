@@ -3,6 +3,7 @@ import { createValidator, type InputSchemas, type JsonSchema, readPages } from '
 import { invalidInput } from '../messages/errors.js';
 import { jsonArray, jsonTexts, type Pieces } from '../messages/json.js';
 import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from '../messages/schema.js';
+import { compiledOf } from './compiled.js';
 import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
 
 /**
@@ -23,11 +24,11 @@ export type QueryReader = (rawQuery: string) => QueryValues;
  * Creates a function that parses the documented query parameters. It does not depend on the host's `query parser`.
  * Throws `invalid_input` with one detail per invalid parameter.
  */
-export function createQueryReader(parameters: readonly QueryParameter[] = [], inputs: InputSchemas): QueryReader {
-  if (parameters.length === 0) return () => ({});
-  const schema = querySchema(parameters, inputs);
+export function createQueryReader(route: Route, inputs: InputSchemas): QueryReader {
+  const schema = querySchema(route, inputs);
+  if (schema === undefined) return () => ({});
   const properties = Object.entries(propertiesOf(schema));
-  const validate = createValidator<QueryValues>(schema);
+  const validate = createValidator<QueryValues>(compiledOf('query', route));
   return (rawQuery) => {
     const searchParams = new URLSearchParams(rawQuery);
     return validate(
@@ -40,8 +41,10 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   };
 }
 
-/** Returns an object schema that validates all parameters together. */
-function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas): JsonSchema {
+/** Returns an object schema that validates all parameters together; undefined without parameters. */
+export function querySchema(route: Route, inputs: InputSchemas): JsonSchema | undefined {
+  const parameters = queryParametersOf(route);
+  if (parameters.length === 0) return undefined;
   const properties = parameters.map(({ name, schema }) => [name, schemaFrom(schema, inputs)] as const);
   return { type: 'object', properties: Object.fromEntries(properties) };
 }

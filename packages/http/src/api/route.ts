@@ -154,6 +154,8 @@ export interface RouteBody {
   /** The maximum size in bytes, if it is less than the limit of the router. */
   readonly most?: number;
   readonly schema: SchemaSource;
+  /** The members whose `enum` the options of the engine name. Its compiled schema does not have it. */
+  readonly choices?: readonly string[];
   /**
    * `core`: the operation, or the handler, validates its input. `router`: the wire shape differs, so the router validates before
    * `handle`.

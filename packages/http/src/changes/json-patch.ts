@@ -7,6 +7,7 @@ import {
   type JsonSchema,
 } from '@flags/core/integration';
 import jsonpatch, { type Operation, type Validator } from 'fast-json-patch';
+import { COMPILED } from '../compiled-schemas.js';
 
 /** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */
 export type JsonPatchOperation =
@@ -65,7 +66,7 @@ function findPatchIssues(patch: JsonPatch): readonly ErrorDetail[] {
  *
  * @throws FlagsError `invalid_input`
  */
-export const readPatch = createValidator<JsonPatch>(jsonPatch, findPatchIssues);
+export const readPatch = createValidator<JsonPatch>(COMPILED.jsonPatch, findPatchIssues);
 
 function operandOf(op: JsonPatch[number]['op']): 'value' | 'from' | undefined {
   if (op === 'remove') return undefined;

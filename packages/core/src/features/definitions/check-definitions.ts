@@ -1,3 +1,4 @@
+import { COMPILED } from '../../base/compiled-schemas.js';
 import { type ErrorDetail, isFlagsError } from '../../base/errors.js';
 import { copyJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
@@ -143,14 +144,22 @@ export function definitionsSchema(settings?: Pick<FlagsSettings, 'flagTypes' | '
   };
 }
 
+/** The parts of a document, which are validated one by one. */
+export const DEFINITION_SCHEMAS = {
+  definitions: envelope,
+  projectDefinition,
+  segmentDefinition,
+  flagDefinition,
+} satisfies Readonly<Record<string, JsonSchema>>;
+
 /** Prefixes the paths of issues. */
 function* issuesAt(path: string, issues: Iterable<ErrorDetail>): Generator<ErrorDetail> {
   for (const issue of issues) yield { ...issue, path: `${path}${issue.path ?? ''}` };
 }
 
-const validateEnvelope = createValidator<Definitions>(envelope);
-const validateProject = createValidator<DefinedProject>(projectDefinition, findProjectIssues);
-const validateSegment = createValidator<DefinedSegment>(segmentDefinition, findSegmentIssues);
+const validateEnvelope = createValidator<Definitions>(COMPILED.definitions);
+const validateProject = createValidator<DefinedProject>(COMPILED.projectDefinition, findProjectIssues);
+const validateSegment = createValidator<DefinedSegment>(COMPILED.segmentDefinition, findSegmentIssues);
 
 /** Collects the issues of a document, up to the limit of one error. */
 export class Issues {
@@ -178,7 +187,9 @@ export class Issues {
 export async function readDefinitions({ settings }: ChangeEngine, input: Definitions): Promise<Required<Definitions>> {
   const { projects = [], segments = [], flags = [] } = validateEnvelope(input);
   const environments = settings.environments.map(({ name }) => name);
-  const validateFlag = createValidator<DefinedFlag>(flagDefinition, (flag) => findFlagIssues(flag, environments));
+  const validateFlag = createValidator<DefinedFlag>(COMPILED.flagDefinition, (flag) =>
+    findFlagIssues(flag, environments),
+  );
   const issues = new Issues();
 
   async function readItems<Item extends object>(

@@ -1,6 +1,8 @@
+import { COMPILED } from '../../base/compiled-schemas.js';
 import { assertEnvironment } from '../../base/environments.js';
 import { LIMITS } from '../../base/limits.js';
 import { paced } from '../../base/paced.js';
+import type { JsonSchema } from '../../base/primitives.js';
 import { createValidator, invalidInput } from '../../base/validator.js';
 import type { StrategyDefinition } from '../../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../../evaluation/evaluation.types.js';
@@ -41,15 +43,18 @@ export async function planOf(engine: EnvironmentEngine, decided: DecidedSet): Pr
   return { documents, effects, approval: await engine.rules.findApproval(decided) };
 }
 
-/** Validates a query from an untyped caller. Contexts may have any members. */
-const validateQuery = createValidator<PreviewQuery>({
+/** Contexts may have any members. */
+export const previewQuery: JsonSchema = {
   type: 'object',
   properties: {
     environment: { type: 'string' },
     contexts: { type: 'array', maxItems: LIMITS.previewContexts, items: { type: 'object' } },
   },
   required: ['environment', 'contexts'],
-});
+};
+
+/** Validates a query from an untyped caller. */
+const validateQuery = createValidator<PreviewQuery>(COMPILED.previewQuery);
 
 /** @param plan is called when the query is valid */
 export async function previewPlanned(

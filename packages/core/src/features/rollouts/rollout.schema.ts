@@ -1,3 +1,4 @@
+import { COMPILED } from '../../base/compiled-schemas.js';
 import type { ErrorDetail } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import type { ObjectSchema } from '../../base/primitives.js';
@@ -40,7 +41,7 @@ export const rolloutStop: ObjectSchema<StopOptions> = {
   properties: { rollback: { type: 'boolean' } },
 };
 
-const rolloutQuery: ObjectSchema<RolloutQuery> = {
+export const rolloutQuery: ObjectSchema<RolloutQuery> = {
   type: 'object',
   properties: {
     state: { type: 'string', enum: ROLLOUT_STATES },
@@ -49,4 +50,4 @@ const rolloutQuery: ObjectSchema<RolloutQuery> = {
   },
 };
 
-export const validateRolloutQuery = createValidator<RolloutQuery>(rolloutQuery);
+export const validateRolloutQuery = createValidator<RolloutQuery>(COMPILED.rolloutQuery);

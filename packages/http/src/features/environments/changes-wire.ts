@@ -17,6 +17,7 @@ import {
   type Validator,
 } from '@flags/core/integration';
 import type { ShownUser } from '../../auth/users.js';
+import { COMPILED } from '../../compiled-schemas.js';
 import {
   actorSchema,
   eventSchema,
@@ -277,11 +278,13 @@ export const BODIES = {
   },
 } satisfies Readonly<Record<string, JsonSchema>>;
 
-/** Validates the contexts, which have a wire form. The engine validates everything else. */
-export const validatePreview: Validator<WirePreview> = createValidator({
+/** The contexts have a wire form. The engine validates everything else. */
+export const previewContexts: JsonSchema = {
   ...BODIES.preview,
   properties: { ...BODIES.preview.properties, changes: {} },
-});
+};
+
+export const validatePreview: Validator<WirePreview> = createValidator(COMPILED.preview);
 
 /** The events of a change set may have 8 MiB. */
 export function changeSetToWire({ events, ...changeSet }: ChangeSet, { user }: { user?: ShownUser } = {}) {

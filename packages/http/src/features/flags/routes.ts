@@ -101,7 +101,7 @@ export const flagRoutes: readonly Route[] = [
   }),
   route('PUT', FLAG, 'updateFlag', {
     summary: 'Update the description, type, staleness, impression data, labels or owner of a flag',
-    body: { schema: flagUpdateInput },
+    body: { schema: flagUpdateInput, choices: ['type'] },
     changes: 'flag',
     reply: flagSchema,
     handle: ({ flags, ref, body, context }) => changed(flags.updateFlag(ref, unchecked(body), context)),
