@@ -5,7 +5,10 @@
 import { startProgress } from './progress.mjs';
 
 /** Each writes only what has changed. A new generator is one line here. */
-const GENERATORS = [() => import('../packages/ui/bundle/build.mjs')];
+const GENERATORS = [
+  () => import('../packages/ui/bundle/build.mjs'),
+  () => import('./compile-schemas.mjs').then(({ compileAll }) => compileAll()),
+];
 
 const stop = startProgress('Generating what git does not have, about a second', () => 'esbuild');
 for (const generate of GENERATORS) await generate();

@@ -41,7 +41,7 @@ describe('the build of the container', () => {
     const { secret } = (await created.json()) as { readonly secret: string };
     const cache = join(work, 'cache.json');
     const follower = await start(app, { FLAGS_UPSTREAM: server.url, FLAGS_UPSTREAM_TOKEN: secret, FLAGS_CACHE: cache });
-    for (const { url, stop } of [server, follower]) {
+    for (const { url, stop } of [follower, server]) {
       expect((await fetch(`${url}/live`)).status).toBe(200);
       expect(await stop()).toBe(0);
     }
@@ -57,7 +57,8 @@ async function start(app: string, variables: Readonly<Record<string, string>>) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (output += String(piece)));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const address = () => /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
+  // A follower names the server that it follows first.
+  const address = () => /(http:\/\/127\.0\.0\.1:\d+)\/(?:ui|api\/client)\//.exec(output)?.[1];
   await until(() => address() !== undefined || child.exitCode !== null);
   const url = address();
   if (url === undefined) throw new Error(output);

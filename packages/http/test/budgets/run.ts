@@ -220,7 +220,7 @@ function requestOf({ route, kind, row }: Case, round: number): Sent {
       ...headers,
     },
     ...(body !== undefined && { body }),
-    isEndless: route.form?.media?.includes('text/event-stream'),
+    isEndless: route.form?.media?.includes('text/event-stream') ?? false,
     manner: row.manner,
   };
 }
