@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Token } from '@flags/core';
-import { type EnvironmentConfiguration, hashSecret, isObject, pause, toToken } from '@flags/core/integration';
+import { hashSecret, toToken } from '@flags/core/integration/follower';
+import { isObject, pause } from '@flags/core/integration/shared';
+import type { EnvironmentConfiguration } from '@flags/core/types';
 import type { FollowedDocument } from './document.js';
 import type { KnownToken, Scope } from './tokens.js';
 

@@ -1,10 +1,6 @@
 import type { EvaluationProblem } from '@flags/core';
-import {
-  type ConstraintDefinition,
-  type FlagConfiguration,
-  isObject,
-  type SegmentConfiguration,
-} from '@flags/core/integration';
+import { isObject } from '@flags/core/integration/shared';
+import type { ConstraintDefinition, FlagConfiguration, SegmentConfiguration } from '@flags/core/types';
 
 /*
  * Reads flags and segments as client SDKs get them. A server may send anything: a flag that cannot be read is off and

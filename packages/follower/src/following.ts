@@ -1,6 +1,7 @@
 import type { EvaluationProblem } from '@flags/core';
 import { FlagsError, isFlagsError } from '@flags/core';
-import { createListeners, type Listeners, sleep } from '@flags/core/integration';
+import { createListeners, type Listeners } from '@flags/core/integration/follower';
+import { sleep } from '@flags/core/integration/shared';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { type FollowedDocument, type ReportProblem, readDocument } from './document.js';
 import { assertNext, readMessage } from './messages.js';

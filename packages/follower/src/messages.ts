@@ -1,4 +1,5 @@
-import { type FlagConfiguration, isObject, type SegmentConfiguration } from '@flags/core/integration';
+import { isObject } from '@flags/core/integration/shared';
+import type { FlagConfiguration, SegmentConfiguration } from '@flags/core/types';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { type FollowedDocument, type ReportProblem, readDocument, readFlag, readSegment } from './document.js';
 import type { FollowedChange } from './state.js';

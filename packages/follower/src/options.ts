@@ -2,7 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { type CustomStrategy, type EvaluationProblem, FlagsError, type FlagsSchema } from '@flags/core';
-import { createErrorReporter, createValidator, describeUnknownOption, emitWarning } from '@flags/core/integration';
+import { createErrorReporter, emitWarning } from '@flags/core/integration/follower';
+import { createValidator, describeUnknownOption } from '@flags/core/integration/shared';
 
 /** Options of `followFlags`. Only `url` and `token` are required. Times are in milliseconds. */
 export interface FollowerOptions<Own extends string = string> {

@@ -2,13 +2,11 @@ import type { ConfigurationChange, CustomStrategy, EvaluationProblem, Impression
 import {
   compareCodePoints,
   compileSnapshot,
-  type EnvironmentConfiguration,
-  type FlagConfiguration,
   freezeJson,
-  type SegmentConfiguration,
   type Snapshot,
   UsageCounters,
-} from '@flags/core/integration';
+} from '@flags/core/integration/follower';
+import type { EnvironmentConfiguration, FlagConfiguration, SegmentConfiguration } from '@flags/core/types';
 import type { FollowedDocument } from './document.js';
 
 /** The variant that SDKs count for a flag without one. */

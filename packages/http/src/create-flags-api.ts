@@ -1,5 +1,6 @@
 import type { Flags } from '@flags/core';
-import { describeNonFlags, inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
+import { describeNonFlags } from '@flags/core/integration/shared';
 import { createAdmission } from './api/admission.js';
 import { createBodyReader } from './api/body.js';
 import { createReplyCache } from './api/caching.js';

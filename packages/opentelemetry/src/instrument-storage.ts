@@ -1,5 +1,5 @@
 import { type FlagsStorage, isFlagsError } from '@flags/core';
-import { isStorage } from '@flags/core/integration';
+import { isStorage } from '@flags/core/integration/opentelemetry';
 import type { Attributes, Histogram, MeterProvider } from '@opentelemetry/api';
 import { attempt, describeWrongOptions, meterOf } from './meter.js';
 

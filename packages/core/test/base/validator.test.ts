@@ -2,10 +2,11 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { isWithin } from '../../../../test/processor-time.js';
+import type { JsonSchema } from '../../src/base/primitives.js';
 import { parseIsoDate } from '../../src/base/primitives.js';
 import { createValidator } from '../../src/base/validator.js';
 import { type ErrorDetail, FlagsError } from '../../src/index.js';
-import { inputSchemas, type JsonSchema } from '../../src/integration.js';
+import { inputSchemas } from '../../src/input-schemas.js';
 import { createSettings } from '../../src/options.js';
 import { faultsOf, pathsOf } from './issues.js';
 

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { collectPieces, jsonOf } from '../messages/json.js';
 import { type FlagsReply, textReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';

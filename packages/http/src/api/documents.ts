@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { nextTurn } from '@flags/core/integration';
+import { nextTurn } from '@flags/core/integration/shared';
 import { type Pieces, SLICE_LENGTH, slicesOf } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
 import { toTag } from '../messages/tags.js';

@@ -1,13 +1,11 @@
 import { type Flags, FlagsError } from '@flags/core';
 import {
-  createValidator,
   flagToWire,
   type InputSchemas,
-  nextTurn,
-  pause,
   readBesideFlag,
   dataVersion as readDataVersion,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
+import { createValidator, nextTurn, pause } from '@flags/core/integration/shared';
 import { headerRulesOf, permissionOf } from '../actions.js';
 import { hideUnreadable, type Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';

@@ -1,5 +1,6 @@
 import type { ListPage, PageQuery } from '@flags/core';
-import { createValidator, type InputSchemas, type JsonSchema, readPages } from '@flags/core/integration';
+import { type InputSchemas, type JsonSchema, readPages } from '@flags/core/integration/http';
+import { createValidator } from '@flags/core/integration/shared';
 import { invalidInput } from '../messages/errors.js';
 import { jsonArray, jsonTexts, type Pieces } from '../messages/json.js';
 import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from '../messages/schema.js';

@@ -15,8 +15,8 @@ import type {
   JsonSchema,
   OperationName,
   ResultOf,
-} from '@flags/core/integration';
-import { changeRevised } from '@flags/core/integration';
+} from '@flags/core/integration/http';
+import { changeRevised } from '@flags/core/integration/http';
 import type { SegmentRef } from '@flags/core/types';
 import type { ActionName } from '../actions.js';
 import type { AuthMode } from '../auth/auth.js';

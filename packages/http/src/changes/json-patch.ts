@@ -1,11 +1,6 @@
 import { type ErrorDetail, FlagsError } from '@flags/core';
-import {
-  cloneJson,
-  cloneWithoutPrototypes,
-  createValidator,
-  isSameJson,
-  type JsonSchema,
-} from '@flags/core/integration';
+import { cloneJson, cloneWithoutPrototypes, isSameJson, type JsonSchema } from '@flags/core/integration/http';
+import { createValidator } from '@flags/core/integration/shared';
 import jsonpatch, { type Operation, type Validator } from 'fast-json-patch';
 
 /** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */

@@ -7,7 +7,7 @@ import {
   paced,
   projectsOf,
   REQUEST_OPERATIONS,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
 import { type Action, permissionOfOperation } from '../actions.js';
 import { projectIn } from '../api/body.js';
 import { projectsCreatedBy, projectsOfDocument, projectsOfEvent } from '../api/permission.js';

@@ -1,4 +1,4 @@
-import { clientFlagToWire, clientSegmentToWire } from '@flags/core/integration';
+import { clientFlagToWire, clientSegmentToWire } from '@flags/core/integration/http';
 import { jsonArray, jsonOf, type Pieces } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
 import { type ClientDocument, flagToWire, segmentToWire } from './document.js';

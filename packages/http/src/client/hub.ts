@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { memoizeAsync, nextTurn } from '@flags/core/integration';
+import { memoizeAsync } from '@flags/core/integration/http';
+import { nextTurn } from '@flags/core/integration/shared';
 import { createEventStreams, type EventStream, type Frame, type StreamPermission } from '../messages/event-streams.js';
 import type { ReplySink } from '../messages/request.js';
 import type { FlagsSource } from '../source.js';

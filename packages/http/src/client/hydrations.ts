@@ -1,4 +1,4 @@
-import { nextTurn } from '@flags/core/integration';
+import { nextTurn } from '@flags/core/integration/shared';
 import { type Pieces, slicesOf } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
 

@@ -1,4 +1,4 @@
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration/http';
 
 export const text: JsonSchema = { type: 'string' };
 export const nullableText: JsonSchema = { type: ['string', 'null'] };

@@ -1,5 +1,5 @@
 import { TOKEN_KINDS } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration/http';
 import { permissionOf } from '../actions.js';
 import type { Method, Route, RouteBody, RouteGroup } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Flags, openFlags } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
 import { sqliteStorage } from '@flags/core/sqlite';
 import express, { type Express } from 'express';
 import request from 'supertest';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync } from 'node:zlib';
-import type { Awaitable } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { permissionOf } from '../../src/actions.js';
 import { inventedReport, MEBIBYTE } from './bodies.js';
 import { adminSecret, flagName, roleSecret, SECRETS, type StoreSize } from './definitions.js';

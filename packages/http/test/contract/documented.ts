@@ -1,5 +1,5 @@
 import type { Flags } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Method } from '../../src/api/route.js';
 import { openApiDocument } from '../../src/openapi/document.js';

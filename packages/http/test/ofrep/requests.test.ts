@@ -1,5 +1,5 @@
 import type { NewToken } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
 import request from 'supertest';
 import { openApiDocument } from '../../src/openapi/document.js';
 import { GROUPS } from '../../src/routes.js';

@@ -1,5 +1,5 @@
 import { memoryStorage, openFlags } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
 import type { AuthMode } from '../../src/auth/auth.js';
 import { openApiDocument } from '../../src/openapi/document.js';
 import { GROUPS } from '../../src/routes.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { usageOf } from '@flags/core/integration';
+import { usageOf } from '@flags/core/integration/postgres';
 import { Pool } from 'pg';
 import { openDatabase } from '../../src/database.js';
 import { grantSql, migrationSql, postgresStorage } from '../../src/index.js';

@@ -1,5 +1,5 @@
 import type { ChangeRequest, ErrorCode, Flags, ListedChangeRequest } from '@flags/core';
-import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } from '@flags/core/integration';
+import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } from '@flags/core/integration/http';
 import type { ApprovalPolicy, ChangeRequestApproval, ChangeRequestOptions, ChangeRequestTime } from '@flags/core/types';
 import { type Action, permissionOf, writtenBy } from '../../actions.js';
 import { APPROVAL_POLICY, CHANGE_REQUEST, CHANGE_REQUESTS } from '../../api/paths.js';

@@ -1,5 +1,5 @@
 import type { ChangeRequest, ListedChangeRequest } from '@flags/core';
-import { type JsonSchema, REQUEST_OPERATIONS, REQUEST_STATES } from '@flags/core/integration';
+import { type JsonSchema, REQUEST_OPERATIONS, REQUEST_STATES } from '@flags/core/integration/http';
 import {
   boolean,
   count,

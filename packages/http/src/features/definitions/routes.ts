@@ -5,7 +5,7 @@ import {
   type ImportOptions,
   type ImportResult,
 } from '@flags/core';
-import { exportReadableDefinitions, type JsonSchema } from '@flags/core/integration';
+import { exportReadableDefinitions, type JsonSchema } from '@flags/core/integration/http';
 import { parameter } from '../../api/query.js';
 import { type Route, type RouteRequest, route } from '../../api/route.js';
 import { createProjectFilter, isPermitted } from '../../auth/permissions.js';

@@ -9,13 +9,9 @@ import type {
   PlannedDocument,
   PlannedEvent,
 } from '@flags/core';
-import {
-  CHANGE_OPERATIONS,
-  createValidator,
-  type FlagPreview,
-  type JsonSchema,
-  type Validator,
-} from '@flags/core/integration';
+import { CHANGE_OPERATIONS, type JsonSchema, type Validator } from '@flags/core/integration/http';
+import { createValidator } from '@flags/core/integration/shared';
+import type { FlagPreview } from '@flags/core/types';
 import type { ShownUser } from '../../auth/users.js';
 import {
   actorSchema,

@@ -1,5 +1,6 @@
 import { type EvaluatedFlag, type EvaluationContext, LIMITS } from '@flags/core';
-import { evaluatePaced, pause } from '@flags/core/integration';
+import { evaluatePaced } from '@flags/core/integration/http';
+import { pause } from '@flags/core/integration/shared';
 import { FRONTEND } from '../../api/paths.js';
 import { otherParametersIn, parameter } from '../../api/query.js';
 import { type QueryParameter, type RouteResult, type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';

@@ -1,15 +1,13 @@
 import { FlagsError, LIMITS, type TokenKind } from '@flags/core';
 import {
   createPacedResolution,
-  type FlagResolution,
   findFlag,
   type JsonSchema,
   type OpenFeatureContext,
-  pause,
   payloadValue,
   type ResolutionMetadata,
-  resolveVariant,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
+import { type FlagResolution, pause, resolveVariant } from '@flags/core/integration/shared';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS, OFREP_STREAM } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Constraint, type Flags, FlagsError, type FlagsSchema, type StrategyRef } from '@flags/core';
-import { type InputSchemas, type JsonSchema, STRATEGIES, type StrategyRow } from '@flags/core/integration';
+import type { InputSchemas, JsonSchema, StrategyRow } from '@flags/core/integration/http';
+import { STRATEGIES } from '@flags/core/integration/shared';
 import type { FlagType } from '@flags/core/types';
 import type { Action } from '../../actions.js';
 import { PROJECT, SEGMENTS } from '../../api/paths.js';

@@ -6,7 +6,7 @@ import {
   FlagsError,
   type FlagsSettings,
 } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration/http';
 import {
   DEPENDENCIES,
   ENVIRONMENT,

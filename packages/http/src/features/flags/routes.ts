@@ -1,5 +1,5 @@
 import type { Flag } from '@flags/core';
-import { type FlagEntry, type InputSchemas, type JsonSchema, listFlagEntries } from '@flags/core/integration';
+import { type FlagEntry, type InputSchemas, type JsonSchema, listFlagEntries } from '@flags/core/integration/http';
 import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from '../../api/paths.js';
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
 import { changing, type Route, type RouteResult, route } from '../../api/route.js';

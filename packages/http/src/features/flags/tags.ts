@@ -1,5 +1,5 @@
 import type { Flag, FlagOverview } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration/http';
 import type { LabelChanges } from '@flags/core/types';
 import { FEATURE, projectOfFlag } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';

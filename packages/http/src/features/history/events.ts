@@ -1,5 +1,5 @@
 import type { FlagsEvent } from '@flags/core';
-import { type InputSchemas, type JsonSchema, paced, type WireEventQuery } from '@flags/core/integration';
+import { type InputSchemas, type JsonSchema, paced, type WireEventQuery } from '@flags/core/integration/http';
 import type { Action } from '../../actions.js';
 import { EVENTS } from '../../api/paths.js';
 import { inputParameters, LONG_READ, parameter, textsOfPage } from '../../api/query.js';

@@ -1,5 +1,5 @@
 import type { ChangeSet, HistoryEntry, HistoryRef, ListPage, PageQuery } from '@flags/core';
-import { projectsOf } from '@flags/core/integration';
+import { projectsOf } from '@flags/core/integration/http';
 import { CHANGES, FLAG, PROJECT } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';
 import { PAGE } from '../../api/readable-list.js';
