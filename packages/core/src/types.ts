@@ -74,13 +74,6 @@ export type { FlagVisibility } from './features/flags/effect.decide.js';
 export type { EnvironmentSummary, FlagMembers, LabelChanges } from './features/flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './features/flags/flag-search.types.js';
 export type {
-  RolloutEndReason,
-  RolloutStatus,
-  RolloutStep,
-  StartedFrom,
-  StrategyRollout,
-} from './features/flags/rollout.types.js';
-export type {
   ConfiguredStrategy,
   EnvironmentInput,
   OwnStrategyInput,
@@ -89,6 +82,13 @@ export type {
   StrategyPlace,
   StrategyReplacement,
 } from './features/flags/strategy.types.js';
+export type {
+  RolloutEndReason,
+  RolloutStatus,
+  RolloutStep,
+  StartedFrom,
+  StrategyRollout,
+} from './features/flags/strategy-rollout.types.js';
 export type { WeightType } from './features/flags/variant.types.js';
 export type { Events } from './features/history/events.js';
 export type { History } from './features/history/history.js';

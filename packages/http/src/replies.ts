@@ -3,8 +3,8 @@
  * public API: it may change in any release.
  */
 import type * as core from '@flags/core';
+import type { eventToWire } from '@flags/core/integration/http';
 import type * as types from '@flags/core/types';
-import type { eventToWire } from './events/wire.js';
 import type { requestToWire } from './features/change-requests/wire.js';
 import type { consumerToWire } from './features/consumers/routes.js';
 import type { explainedDependencyToWire } from './features/environments/playground.js';

@@ -35,7 +35,7 @@ export { changeRequestNotFound } from '../features/change-requests/change-reques
 
 // Rollouts
 
-export { ROLLOUT_STATES } from '../features/flags/rollout.types.js';
+export { ROLLOUT_STATES } from '../features/flags/strategy-rollout.types.js';
 
 // Events
 

@@ -2,8 +2,6 @@ import { type EventType, TOKEN_KINDS } from '@flags/core';
 import { type JsonSchema, WIRE_NAMES, type WireEventType } from '@flags/core/integration/http';
 import { example, nullableText, objectComponent, strictObject, text, timestamp } from '../messages/schema.js';
 
-export { eventToWire, eventTypeToWire, toWireState, type WireEventType } from '@flags/core/integration/http';
-
 export const WIRE_EVENT_TYPES: readonly WireEventType[] = Object.values(WIRE_NAMES);
 
 export const eventTypeSchema = example('feature-environment-enabled', { type: 'string', enum: WIRE_EVENT_TYPES });

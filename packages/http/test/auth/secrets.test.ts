@@ -9,7 +9,7 @@ import request from 'supertest';
 import { isWithin } from '../../../../test/processor-time.js';
 import { createFlagsRouter, redactUrl } from '../../../express/src/index.js';
 import type { Route } from '../../src/api/route.js';
-import { openApiDocument } from '../../src/openapi/document.js';
+import { openApiDocument } from '../../src/openapi/openapi-document.js';
 import { GROUPS, ROUTES } from '../../src/routes.js';
 
 describe('a secret', () => {

@@ -143,13 +143,13 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
 const OVERLOADED = 503;
 const DIED: Pick<Answer, 'status'> = { status: 'died' };
 
-interface Asking {
+interface PermissionCheck {
   readonly ask: (sent: Sent) => Promise<Answer>;
   readonly isAtOnce: boolean;
   readonly isAlive: () => boolean;
 }
 
-async function askAll(sent: readonly Sent[], { ask, isAtOnce, isAlive }: Asking): Promise<readonly Answer[]> {
+async function askAll(sent: readonly Sent[], { ask, isAtOnce, isAlive }: PermissionCheck): Promise<readonly Answer[]> {
   if (isAtOnce) return Promise.all(sent.map(ask));
   const answers: Answer[] = [];
   for (const request of sent) if (isAlive()) answers.push(await ask(request));

@@ -1,4 +1,4 @@
-import { assertEnvironment } from '../../base/environments.js';
+import { assertEnvironment } from '../../base/assert-environment.js';
 import { LIMITS } from '../../base/limits.js';
 import { paced } from '../../base/paced.js';
 import { createValidator, invalidInput } from '../../base/validator.js';

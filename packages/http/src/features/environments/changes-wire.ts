@@ -9,18 +9,18 @@ import type {
   PlannedDocument,
   PlannedEvent,
 } from '@flags/core';
-import { CHANGE_OPERATIONS, type JsonSchema, type Validator } from '@flags/core/integration/http';
+import {
+  CHANGE_OPERATIONS,
+  eventToWire,
+  eventTypeToWire,
+  type JsonSchema,
+  toWireState,
+  type Validator,
+} from '@flags/core/integration/http';
 import { createValidator } from '@flags/core/integration/shared';
 import type { FlagPreview } from '@flags/core/types';
 import type { ShownUser } from '../../auth/users.js';
-import {
-  actorSchema,
-  eventSchema,
-  eventToWire,
-  eventTypeSchema,
-  eventTypeToWire,
-  toWireState,
-} from '../../events/wire.js';
+import { actorSchema, eventSchema, eventTypeSchema } from '../../events/event-schema.js';
 import { jsonArray } from '../../messages/json.js';
 import {
   boolean,

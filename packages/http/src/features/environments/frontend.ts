@@ -4,7 +4,7 @@ import { pause } from '@flags/core/integration/shared';
 import { FRONTEND } from '../../api/paths.js';
 import { otherParametersIn, parameter } from '../../api/query.js';
 import { type QueryParameter, type RouteResult, type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';
-import { clientQueryOf, selectedNames } from '../../client/document.js';
+import { clientQueryOf, selectedNames } from '../../client/client-document.js';
 import { jsonArray } from '../../messages/json.js';
 import { addressOf, unchecked } from '../../messages/request.js';
 import { boolean, listOf, mapOf, objectComponent, text } from '../../messages/schema.js';

@@ -12,7 +12,7 @@ import { ENVIRONMENT_PARAMETER, OFREP_FLAGS, OFREP_STREAM } from '../../api/path
 import { parameter } from '../../api/query.js';
 import { type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';
 import { TICKET_PARAMETER } from '../../auth/auth.js';
-import { type ClientQuery, clientQueryOf, isSelected, selectedNames } from '../../client/document.js';
+import { type ClientQuery, clientQueryOf, isSelected, selectedNames } from '../../client/client-document.js';
 import { HttpError, ofrepFailure } from '../../messages/errors.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';

@@ -8,7 +8,7 @@ import { PROJECT, SEGMENTS } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { type Route, type RouteBody, route } from '../../api/route.js';
 import { isPermitted } from '../../auth/permissions.js';
-import { askingForSegments } from '../../changes/permissions.js';
+import { withSegmentCheck } from '../../changes/change-permissions.js';
 import { unchecked } from '../../messages/request.js';
 import {
   boolean,
@@ -335,7 +335,7 @@ export const toolRoutes: readonly Route[] = [
       await request.principal.check('updateStrategy', projectId);
       const ref = await findStrategy(request.flags, asked);
       const patch = [{ op: 'add', path: '/segments', value: segmentIds }] as const;
-      const { revision } = await patchStrategy(askingForSegments(request), { ref, patch, context });
+      const { revision } = await patchStrategy(withSegmentCheck(request), { ref, patch, context });
       return { body: { projectId, environmentId, strategyId, segmentIds }, flag: ref.flag, revision };
     },
   }),

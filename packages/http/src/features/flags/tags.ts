@@ -4,7 +4,7 @@ import type { LabelChanges } from '@flags/core/types';
 import { FEATURE, projectOfFlag } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';
 import { type Route, revised, route } from '../../api/route.js';
-import { SIMPLE } from '../../client/document.js';
+import { SIMPLE } from '../../client/client-document.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import { example, listOf, objectComponent, propertyOf, version } from '../../messages/schema.js';
