@@ -78,18 +78,18 @@ export class ConsumerRunner implements FeedReader {
     return this.reader?.lastReadSucceeded() ?? true;
   }
 
-  /** The position is stored. */
+  /** Resolves at once: the position is stored. */
   async whenStarted(): Promise<void> {}
 
   hasStarted(): boolean {
     return true;
   }
 
-  /** Looks at the consumer now, if it is this one, because this engine has reset or deleted it. */
+  /** Reads the consumer now, if it is this one: this engine has reset or deleted it. */
   async check(name: string): Promise<void> {
     const { tenure } = this;
     if (name !== this.start.name || !tenure) return;
-    // A write that runs may have read the consumer before.
+    // A running write may have read the consumer before that change.
     await this.writing;
     if (this.tenure !== tenure || tenure.ending.signal.aborted) return;
     this.renew(tenure);
@@ -126,7 +126,7 @@ export class ConsumerRunner implements FeedReader {
         const tenure = await this.watch();
         if (tenure) await this.hold(tenure);
       } catch (error) {
-        // Only the deletion of the consumer.
+        // Only the deletion of the consumer rejects.
         this.stopping.abort();
         this.start.onError(error);
       }
@@ -224,7 +224,7 @@ export class ConsumerRunner implements FeedReader {
     } catch (error) {
       if (signal.aborted) return;
       const message = messageOf(error);
-      // A repetition that fails for another reason is another fault.
+      // Reports a repetition only if it fails for another reason.
       if (tenure.failures === 0 || message !== tenure.error) onError(error);
       tenure.error = message;
       tenure.failures += 1;

@@ -59,7 +59,7 @@ export class PageReader {
     return this.runner.whenIdle();
   }
 
-  /** Reads from the storage in the name of this reader, as `lastReadSucceeded` tells. */
+  /** Counts a query of the owner as the latest read. */
   track<T>(query: Promise<T>): Promise<T> {
     this.latestRead = query.then(
       () => true,
