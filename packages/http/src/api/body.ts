@@ -165,7 +165,7 @@ export async function readStream(
     const decoder = decoderFor(headers['content-type']);
     const decompress = decompressorFor(headers['content-encoding']);
     const announced = Number(headers['content-length'] ?? 0);
-    // A packed body may need as much as the longest one: that is known when it is unpacked.
+    // A compressed body may be as long as the longest one: its length is known after decompression.
     if (decompress || announced > SHORT_BODY)
       await admit(source, { ...reading, size: decompress ? Math.max(MAX_PACKED, reading.limit) : announced });
     const received = await collect(source, reading);
