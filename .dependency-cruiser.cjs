@@ -39,7 +39,7 @@ const CORE_LAYERS = [
   'router.operations.ts',
   'testing',
   'testing.ts',
-  'integration.ts',
+  'integration',
   'index.ts',
 ];
 
@@ -64,6 +64,16 @@ const HTTP_LAYERS = [
   'index.ts',
   'replies.ts',
 ];
+
+/** The entry of core's `integration` that each package reads beside `integration/shared`. */
+const INTEGRATION_OF = {
+  express: 'http',
+  follower: 'follower',
+  http: 'http',
+  openfeature: 'openfeature',
+  opentelemetry: 'opentelemetry',
+  postgres: 'postgres',
+};
 
 /** The files of follower, from the lowest to the highest. */
 const FOLLOWER_LAYERS = [
@@ -170,7 +180,7 @@ module.exports = {
       from: {
         orphan: true,
         pathNot: [
-          '/src/(index|admin|consumers|evaluate|evaluate/patterns|integration|flags-postgres-sql|schema|sqlite|storage|testing|types|request|main|check)\\.ts$',
+          '/src/(index|admin|consumers|evaluate|evaluate/patterns|integration/\\w+|flags-postgres-sql|schema|sqlite|storage|testing|types|request|main|check)\\.ts$',
           '\\.d\\.ts$',
         ],
       },
@@ -252,16 +262,17 @@ module.exports = {
       from: { path: '^packages/postgres/src/', pathNot: '^packages/postgres/src/driver\\.ts$' },
       to: { path: '^pg$|/node_modules/(pg|@types/pg)/' },
     },
-    {
-      name: 'published-entries-only',
-      comment: 'What stands on the core uses it as a stranger would.',
+    ...Object.entries(INTEGRATION_OF).map(([name, own]) => ({
+      name: `${name}-uses-published-entries`,
+      comment:
+        'What stands on the core uses it as a stranger would: public entries, what is shared, and its own entry.',
       severity: 'error',
-      from: { path: '^packages/(express|follower|http|openfeature|opentelemetry|postgres)/src/' },
+      from: { path: `^packages/${name}/src/` },
       to: {
         path: '^packages/core/',
-        pathNot: '^packages/core/(src|dist)/(index|integration|storage|types)\\.(d\\.)?[jt]s$',
+        pathNot: `^packages/core/(src|dist)/(index|storage|types|integration/(shared|${own}))\\.(d\\.)?[jt]s$`,
       },
-    },
+    })),
     {
       name: 'cli-uses-published-entries',
       comment:
@@ -271,7 +282,7 @@ module.exports = {
       to: {
         path: '^packages/(core|express|http|openfeature|opentelemetry|postgres|ui)/',
         pathNot:
-          '^packages/((core|http|postgres|ui)/(src|dist)/index|core/(src|dist)/(admin|integration|sqlite|types)|http/(src|dist)/replies)\\.(d\\.)?[jt]s$',
+          '^packages/((core|http|postgres|ui)/(src|dist)/index|core/(src|dist)/(admin|integration/http|sqlite|types)|http/(src|dist)/replies)\\.(d\\.)?[jt]s$',
       },
     },
     {

@@ -63,7 +63,7 @@ const project: Config = {
     '^@flags/(core|express|follower|http|openfeature|opentelemetry|postgres|ui)$': '<rootDir>/packages/$1/src/index.ts',
     '^@flags/test-browser$': '<rootDir>/test/browser/src/index.ts',
     '^@flags/test-postgres$': '<rootDir>/test/postgres/src/index.ts',
-    '^@flags/core/(admin|consumers|evaluate|evaluate/patterns|integration|schema|sqlite|storage|testing|types)$':
+    '^@flags/core/(admin|consumers|evaluate|evaluate/patterns|integration/\\w+|schema|sqlite|storage|testing|types)$':
       '<rootDir>/packages/core/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^(\\.{1,2}/.*driver-version)\\.cjs$': '$1.cts',

@@ -47,7 +47,7 @@ function declarationsIn(folder) {
 }
 
 function report(folder, declarations) {
-  const name = basename(declarations, '.d.ts');
+  const name = declarations.replace(/^\.\/dist\/|\.d\.ts$/g, '').replaceAll('/', '-');
   const file = join(folder, declarations);
   const config = ExtractorConfig.prepare({
     configObject: {

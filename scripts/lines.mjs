@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = join(fileURLToPath(import.meta.url), '../..');
 const RECORD = join(ROOT, '.ci/lines.json');
 const BY_FOLDER = ['core/src', 'http/src', 'ui/app'];
+const BY_FEATURE = ['core/src/features', 'http/src/features'];
 
 const lines = countLines();
 if (process.argv.includes('--record')) {
@@ -20,7 +21,7 @@ if (process.argv.includes('--record')) {
   print(JSON.parse(readFileSync(RECORD, 'utf8')));
 }
 
-/** Counts the lines of tracked TypeScript and CSS: per package, and per folder of core, http and the page. */
+/** Counts the lines of tracked TypeScript and CSS: per package, per folder of core, http and the page, and per feature. */
 function countLines() {
   const files = execFileSync('git', ['ls-files', 'packages', 'benchmarks'], { cwd: ROOT, encoding: 'utf8' }).split(
     '\n',
@@ -35,10 +36,12 @@ function countLines() {
 }
 
 function foldersOf(file) {
-  const [top, name, part, folder] = file.split('/');
+  const [top, name, part, folder, feature] = file.split('/');
   if (top !== 'packages') return [top];
   const own = `${name}/${part}`;
-  return BY_FOLDER.includes(own) ? [own, `${own}/${folder.includes('.') ? '*' : folder}`] : [own];
+  if (!BY_FOLDER.includes(own)) return [own];
+  const inner = `${own}/${folder.includes('.') ? '*' : folder}`;
+  return BY_FEATURE.includes(inner) ? [own, inner, `${inner}/${feature}`] : [own, inner];
 }
 
 function print({ recorded, lines: before }) {

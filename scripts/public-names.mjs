@@ -7,7 +7,7 @@
 import ts from 'typescript';
 
 /** The entries whose names have no stability promise, and whose readers are in this repository. */
-const INTERNAL = /\/(core\/dist\/(admin|integration)|http\/dist\/replies)\.d\.ts$/;
+const INTERNAL = /\/(core\/dist\/(admin|integration\/\w+)|http\/dist\/replies)\.d\.ts$/;
 const CORE = /\/core\/dist\/index\.d\.ts$/;
 const MAX_NAMES = 120;
 
@@ -44,9 +44,7 @@ function findUndocumented(symbol, checker, entry) {
 /** The entry and the entries that it re-exports from: those beside it. */
 function loadedBy(program, file) {
   const folder = file.fileName.replace(/[^/]*$/, '');
-  const beside = [...file.text.matchAll(/from '\.\/(integration|storage|types)\.js'/g)].map(
-    ([, name]) => `${folder}${name}.d.ts`,
-  );
+  const beside = [...file.text.matchAll(/from '\.\/(storage|types)\.js'/g)].map(([, name]) => `${folder}${name}.d.ts`);
   return [file, ...beside.map((name) => program.getSourceFile(name))];
 }
 

@@ -1,5 +1,5 @@
 import { defineFlags, type Flags, openFlags } from '@flags/core';
-import { createValidator } from '@flags/core/integration';
+import { createValidator } from '@flags/core/integration/shared';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { testFlags } from '@flags/core/testing';
 import { createFlagsRouter } from '@flags/express';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { defineFlags, memoryStorage, openFlags } from '@flags/core';
-import { CHANGE_OPERATIONS } from '@flags/core/integration';
+import { CHANGE_OPERATIONS } from '@flags/core/integration/http';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsRouter } from '@flags/express';
 import { followFlags } from '@flags/follower';

@@ -10,7 +10,7 @@ import {
   openFlags,
   type Rollout,
 } from '@flags/core';
-import { loadDefinitions } from '@flags/core/integration';
+import { loadDefinitions } from '@flags/core/integration/http';
 import type { ApprovalPolicy } from '@flags/core/types';
 
 /** The parts of a document that is too large for one import, and what they change together. */

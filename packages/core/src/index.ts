@@ -163,5 +163,4 @@ export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError
 
 // Declarations of an application can only name types of modules that this one loads.
 
-export type {} from './integration.js';
 export type {} from './types.js';

@@ -137,7 +137,19 @@ type Configuration = Checked &
   };
 
 /** Options that are functions. */
-const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] as const;
+type FunctionOption = {
+  [Name in keyof Checked]-?: NonNullable<Checked[Name]> extends (...input: never[]) => unknown ? Name : never;
+}[keyof Checked];
+
+/** The record type requires an entry for every one. */
+const FUNCTIONS: Readonly<Record<FunctionOption, true>> = {
+  onProblem: true,
+  isUser: true,
+  now: true,
+  newId: true,
+  onDrift: true,
+  onError: true,
+};
 
 /** The longest delay of a Node timer, in milliseconds. */
 const MAX_DELAY = 2 ** 31 - 1;
@@ -216,7 +228,7 @@ export const optionsSchema: JsonSchema = { type: 'object', properties: OPTIONS }
 const validate = createValidator<Configuration>(
   COMPILED.options,
   ({ environments, roles, flagTypes, environment, strategies = [], due = {}, ...options }) => [
-    ...FUNCTIONS.flatMap((option) => findNonFunction(options[option], `/${option}`)),
+    ...(Object.keys(FUNCTIONS) as FunctionOption[]).flatMap((option) => findNonFunction(options[option], `/${option}`)),
     ...findNonFunction(due.authorize, '/due/authorize'),
     ...findNonFunction(due.guard, '/due/guard'),
     ...strategies.flatMap(({ isEnabled = null }, index) =>

@@ -3,15 +3,32 @@
  * Declaration files that TypeScript writes for your code refer to them.
  */
 
-export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef, Person } from './base/common.types.js';
+export type { AnyFlagRef, ApplicationRef, Awaitable, ChangeSetRef, ConsumerRef, Person } from './base/common.types.js';
 export type { Refusal } from './base/errors.js';
+export type { PartDifference } from './base/parts.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
-export type { ParameterValue, PayloadType, VariantOverride } from './evaluation/definitions.types.js';
 export type {
+  ConstraintDefinition,
+  DependencyDefinition,
+  ParameterValue,
+  PayloadType,
+  StrategyDefinition,
+  VariantDefinition,
+  VariantOverride,
+} from './evaluation/definitions.types.js';
+export type {
+  ConstraintExplanation,
+  DependencyExplanation,
   EnvironmentChoice,
+  EnvironmentConfiguration,
   ExplanationReason,
   FallbackVariant,
+  FlagConfiguration,
   PayloadOptions,
+  RolloutExplanation,
+  SegmentConfiguration,
+  SegmentExplanation,
+  VariantExplanation,
   VariantOptions,
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblemCode } from './evaluation/problem.js';
@@ -42,31 +59,40 @@ export type {
   DefinedSegment,
   DefinedStrategy,
   ExportQuery,
+  ImportedChangeSet,
   ImportedDifference,
 } from './features/definitions/definition.types.js';
 export type { FlagDefinitions } from './features/definitions/definitions.js';
-export type { PreviewQuery } from './features/environments/plan.types.js';
+export type {
+  ContextPreview,
+  FlagPreview,
+  PreviewBucket,
+  PreviewedEvaluation,
+  PreviewQuery,
+} from './features/environments/plan.types.js';
+export type { FlagVisibility } from './features/flags/effect.decide.js';
 export type { EnvironmentSummary, FlagMembers, LabelChanges } from './features/flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './features/flags/flag-search.types.js';
+export type {
+  ConfiguredStrategy,
+  EnvironmentInput,
+  OwnStrategyInput,
+  StoredStrategyName,
+  StrategyMembers,
+  StrategyPlace,
+  StrategyReplacement,
+} from './features/flags/strategy.types.js';
 export type {
   RolloutEndReason,
   RolloutStatus,
   RolloutStep,
   StartedFrom,
   StrategyRollout,
-} from './features/flags/rollout.types.js';
-export type {
-  ConfiguredStrategy,
-  EnvironmentInput,
-  OwnStrategyInput,
-  StoredStrategyName,
-  StrategyPlace,
-  StrategyReplacement,
-} from './features/flags/strategy.types.js';
+} from './features/flags/strategy-rollout.types.js';
 export type { WeightType } from './features/flags/variant.types.js';
 export type { Events } from './features/history/events.js';
 export type { History } from './features/history/history.js';
-export type { UndoOptions } from './features/history/history.types.js';
+export type { DocumentDifference, UndoOptions } from './features/history/history.types.js';
 export type {
   AdvanceOptions,
   GuardAnswer,
@@ -126,9 +152,11 @@ export type {
   ValueDescription,
 } from './typed-flags/schema.types.js';
 export type {
+  KnownName,
   RegisteredContextualFlags,
   TypedEvaluation,
   TypedFallback,
   TypedFallbackOption,
   TypedOptions,
 } from './typed-flags.types.js';
+export type { AudiencePart } from './words/audience.js';

@@ -1,5 +1,6 @@
 import type { ContextualFlags, EvaluationContext, Flags, FlagsSchema, TypedContext, TypedFlags } from '@flags/core';
-import { describeNonFlags, describeUnknownOption, type TypedChoice, withoutMapping } from '@flags/core/integration';
+import { type TypedChoice, withoutMapping } from '@flags/core/integration/http';
+import { describeNonFlags, describeUnknownOption } from '@flags/core/integration/shared';
 import type { EnvironmentChoice } from '@flags/core/types';
 import type { NextFunction, Request, Response } from 'express';
 

@@ -1,14 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Token } from '@flags/core';
-import {
-  type ClientDocument,
-  type EnvironmentConfiguration,
-  hashSecret,
-  isObject,
-  pause,
-  toToken,
-} from '@flags/core/integration';
+import { type ClientDocument, hashSecret, toToken } from '@flags/core/integration/follower';
+import { isObject, pause } from '@flags/core/integration/shared';
+import type { EnvironmentConfiguration } from '@flags/core/types';
 import type { KnownToken, Scope } from './tokens.js';
 
 /*

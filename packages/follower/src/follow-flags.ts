@@ -7,11 +7,9 @@ import {
   createPayloadReader,
   createPropertyLift,
   createSettings,
-  type EnvironmentCount,
-  isObject,
   ProblemReporter,
-  STRATEGIES,
-} from '@flags/core/integration';
+} from '@flags/core/integration/follower';
+import { type EnvironmentCount, isObject, STRATEGIES } from '@flags/core/integration/shared';
 import type { TypedEvaluation } from '@flags/core/types';
 import { type CachedState, type CacheWriter, createCacheWriter, readCache } from './cache-file.js';
 import { FollowedFlags, type Follower } from './follower.js';

@@ -1,12 +1,12 @@
 import { type EvaluationStatus, FlagsError, type FlagsSettings, type Token } from '@flags/core';
 import {
-  createValidator,
   createValidators,
   Evaluation,
   type EvaluationParts,
   type FollowedEvaluation,
   type Lifetime,
-} from '@flags/core/integration';
+} from '@flags/core/integration/follower';
+import { createValidator } from '@flags/core/integration/shared';
 import type {
   BulkOrigin,
   BulkReport,

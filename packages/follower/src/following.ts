@@ -6,8 +6,8 @@ import {
   type Listeners,
   type ReportProblem,
   readClientDocument,
-  sleep,
-} from '@flags/core/integration';
+} from '@flags/core/integration/follower';
+import { sleep } from '@flags/core/integration/shared';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { assertNext, readMessage } from './messages.js';
 import type { FollowedState } from './state.js';

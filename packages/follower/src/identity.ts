@@ -1,5 +1,5 @@
 import { type CustomStrategy, FlagsError, type FlagsSettings, isFlagsError } from '@flags/core';
-import { createSettings } from '@flags/core/integration';
+import { createSettings } from '@flags/core/integration/follower';
 import { type AskForTokens, type Scope, scopeInText } from './tokens.js';
 
 /** What the own token may see. */

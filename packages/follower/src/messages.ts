@@ -1,13 +1,12 @@
 import {
   type ClientDocument,
-  type FlagConfiguration,
-  isObject,
   type ReportProblem,
   readClientDocument,
   readClientFlag,
   readClientSegment,
-  type SegmentConfiguration,
-} from '@flags/core/integration';
+} from '@flags/core/integration/follower';
+import { isObject } from '@flags/core/integration/shared';
+import type { FlagConfiguration, SegmentConfiguration } from '@flags/core/types';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { type FollowedChange, presentIn } from './state.js';
 

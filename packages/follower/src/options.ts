@@ -2,13 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { type CustomStrategy, type EvaluationProblem, FlagsError, type FlagsSchema } from '@flags/core';
-import {
-  createErrorReporter,
-  createValidator,
-  describeUnknownOption,
-  emitWarning,
-  type JsonSchema,
-} from '@flags/core/integration';
+import { createErrorReporter, emitWarning } from '@flags/core/integration/follower';
+import { createValidator, describeUnknownOption, type JsonSchema } from '@flags/core/integration/shared';
 import { COMPILED } from './compiled-schemas.js';
 
 /** Options of `followFlags`. Only `url` and `token` are required. Times are in milliseconds. */

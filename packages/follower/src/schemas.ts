@@ -1,5 +1,5 @@
 import { LIMITS } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { optionsSchema } from './options.js';
 
 /** Every schema that this package validates with. `scripts/compile-schemas.mjs` writes `compiled-schemas.ts` from it. */

@@ -3,15 +3,13 @@ import {
   type ClientDocument,
   compareCodePoints,
   compileSnapshot,
-  type EnvironmentConfiguration,
-  type FlagConfiguration,
   freezeJson,
   loadedPatterns,
   loadPatternsFor,
-  type SegmentConfiguration,
   type Snapshot,
   UsageCounters,
-} from '@flags/core/integration';
+} from '@flags/core/integration/follower';
+import type { EnvironmentConfiguration, FlagConfiguration, SegmentConfiguration } from '@flags/core/types';
 
 /** The variant that SDKs count for a flag without one. */
 const NO_VARIANT = 'disabled';

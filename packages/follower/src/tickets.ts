@@ -1,5 +1,5 @@
 import type { Token } from '@flags/core';
-import { createTicket, hashSecret, idOfHash, readTicket } from '@flags/core/integration';
+import { createTicket, hashSecret, idOfHash, readTicket } from '@flags/core/integration/follower';
 import { isWithin, type Scope, type Tokens, toNamedToken } from './tokens.js';
 
 /**

@@ -1,5 +1,6 @@
 import { FlagsError, LIMITS, type Token } from '@flags/core';
-import { createListeners, hashSecret, idOfHash, isObject, toToken } from '@flags/core/integration';
+import { createListeners, hashSecret, idOfHash, toToken } from '@flags/core/integration/follower';
+import { isObject } from '@flags/core/integration/shared';
 import type { VerifiedToken } from '@flags/core/types';
 import { LRUCache } from 'lru-cache';
 import { createDeadline, type Times } from './times.js';

@@ -1,5 +1,5 @@
 import { FlagsError } from '@flags/core';
-import { isObject } from '@flags/core/integration';
+import { isObject } from '@flags/core/integration/shared';
 
 /** The version of the client specification that evaluation implements. Servers choose the form of segments by it. */
 const CLIENT_SPEC = '5.2.0';

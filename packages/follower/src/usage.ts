@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@flags/core';
-import { boundedSum, type FlagUsage, hourOfPeriod, parseClientTime } from '@flags/core/integration';
+import { boundedSum, type FlagUsage, hourOfPeriod, parseClientTime } from '@flags/core/integration/follower';
 import type { BulkReport, ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core/types';
 import { createDeadline, jittered, type Times } from './times.js';
 import { type Upstream, UpstreamFailure } from './upstream.js';

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import { patterns } from '@flags/core/evaluate/patterns';
-import { compileSnapshot, type FlagDefinition, resolveSwitch } from '@flags/core/integration';
+import { compileSnapshot } from '@flags/core/integration/follower';
+import { resolveSwitch } from '@flags/core/integration/openfeature';
 import fc from 'fast-check';
 import { extent } from '../../../test/extent.js';
 import { until } from '../../../test/until.js';
@@ -41,7 +42,7 @@ function toUnleash(key: string, value: unknown): unknown {
 
 /** Waits until the follower has a flag that is sent last. */
 let marks = 0;
-function markIn(follower: Follower): { readonly flag: FlagDefinition; readonly seen: () => Promise<void> } {
+function markIn(follower: Follower) {
   const type = `mark-${++marks}`;
   const flag = { name: 'mark', type, enabled: true, strategies: [] };
   const hasMark = () => follower.configuration().flags.some((one) => one.name === 'mark' && one.type === type);

@@ -1,4 +1,4 @@
-import type { OperationName } from '@flags/core/integration';
+import type { OperationName } from '@flags/core/integration/http';
 
 /** The roles of users. Each includes the permissions of the previous one. */
 export type UserRole = 'viewer' | 'editor' | 'admin';

@@ -1,21 +1,21 @@
 import type { Flags } from '@flags/core';
-import { describeNonFlags, inputSchemas } from '@flags/core/integration';
+import { eventToWire, inputSchemas } from '@flags/core/integration/http';
+import { describeNonFlags } from '@flags/core/integration/shared';
 import { createAdmission } from './api/admission.js';
 import { createBodyReader } from './api/body.js';
 import { createReplyCache } from './api/caching.js';
 import { createApi, type FlagsApi } from './api/create-api.js';
-import { createDocuments } from './api/documents.js';
 import { createEndpoint, type EndpointParts, type EngineParts, type ServedRoute } from './api/endpoint.js';
+import { createDocuments } from './api/shared-documents.js';
 import { type Actor, authModeOf, createAuthentication } from './auth/auth.js';
 import { createCors, createHostCheck } from './auth/origin.js';
 import { createUserLookup } from './auth/users.js';
-import { createHub } from './client/hub.js';
+import { createHub } from './client/client-hub.js';
 import { createRefetchHub } from './client/refetch-hub.js';
 import { createAddressFinder } from './client/stream-address.js';
 import { createUnknownTokens } from './client/unknown-tokens.js';
-import { createEventHub } from './events/hub.js';
-import { eventToWire } from './events/wire.js';
-import { openApiDocument } from './openapi/document.js';
+import { createEventHub } from './events/event-hub.js';
+import { openApiDocument } from './openapi/openapi-document.js';
 import {
   type ApiOptions,
   assertOptions,

@@ -1,4 +1,4 @@
-export { isApiToken } from '@flags/core/integration';
+export { isApiToken } from '@flags/core/integration/http';
 export type { Action, UserRole } from './actions.js';
 export { type FetchHandler, type FetchHandlerOptions, toFetchHandler } from './adapters/fetch.js';
 export {

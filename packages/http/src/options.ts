@@ -1,5 +1,5 @@
 import type { FlagsError, Token } from '@flags/core';
-import { describeUnknownOption } from '@flags/core/integration';
+import { describeUnknownOption } from '@flags/core/integration/shared';
 import type { Actor, Authenticate, Authorize, BuiltInAuth, SessionAuth } from './auth/auth.js';
 import { isHost } from './auth/origin.js';
 import type { DescribeUsers } from './auth/users.js';

@@ -3,9 +3,8 @@
  * public API: it may change in any release.
  */
 import type * as core from '@flags/core';
-import type * as integration from '@flags/core/integration';
+import type { eventToWire } from '@flags/core/integration/http';
 import type * as types from '@flags/core/types';
-import type { eventToWire } from './events/wire.js';
 import type { requestToWire } from './features/change-requests/wire.js';
 import type { consumerToWire } from './features/consumers/routes.js';
 import type { explainedDependencyToWire } from './features/environments/playground.js';
@@ -19,19 +18,19 @@ import type { applicationSummaryToWire, instanceToWire } from './features/usage/
 /** The output of a converter of the API. */
 type Sent<Converter extends (...input: never[]) => unknown> = Readonly<ReturnType<Converter>>;
 
-export interface Answer extends Omit<integration.PreviewedEvaluation, 'variant'> {
+export interface Answer extends Omit<types.PreviewedEvaluation, 'variant'> {
   readonly variant: EvaluatedVariant;
 }
 /** An application in the list of those that evaluate a flag. */
 export interface Application extends Omit<core.Application, 'name'> {
   readonly appName: string;
 }
-export type Bucket = integration.PreviewBucket;
+export type Bucket = types.PreviewBucket;
 /** The page also shows constraints whose operator it does not know. */
-export type Constraint = integration.ConstraintDefinition;
-export type DocumentDifference = integration.DocumentDifference;
+export type Constraint = types.ConstraintDefinition;
+export type DocumentDifference = types.DocumentDifference;
 export type EvaluatedVariant = Sent<typeof evaluatedVariantToWire>;
-export interface PreviewedFlag extends Omit<integration.FlagPreview, 'contexts'> {
+export interface PreviewedFlag extends Omit<types.FlagPreview, 'contexts'> {
   readonly contexts: readonly {
     readonly before: Answer;
     readonly after: Answer;
@@ -196,12 +195,12 @@ export type Context = {
   readonly [Field in Exclude<keyof core.EvaluationContext, 'properties'>]?: string;
 } & { readonly properties?: Readonly<Record<string, string>> };
 
-export type ExplainedConstraint = integration.ConstraintExplanation;
-export type ExplainedRollout = integration.RolloutExplanation;
+export type ExplainedConstraint = types.ConstraintExplanation;
+export type ExplainedRollout = types.RolloutExplanation;
 export type ExplainedStrategy = core.StrategyExplanation;
 
 /** How a variant was selected. */
-export interface ExplainedVariant extends Omit<integration.VariantExplanation, 'variant'> {
+export interface ExplainedVariant extends Omit<types.VariantExplanation, 'variant'> {
   readonly variant: EvaluatedVariant | null;
 }
 

@@ -1,4 +1,5 @@
-import { inputSchemas, type JsonSchema } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { schemaNameOf } from './api/compiled.js';
 import { querySchema } from './api/query.js';
 import type { Route } from './api/route.js';

@@ -7,12 +7,13 @@ import type {
   FlagsSettings,
   Token,
 } from '@flags/core';
-import { type EnvironmentConfiguration, issueTicket, verifyTicket } from '@flags/core/integration';
+import { issueTicket, verifyTicket } from '@flags/core/integration/http';
 import type {
   BulkOrigin,
   BulkReport,
   ClientRegistration,
   EnvironmentChoice,
+  EnvironmentConfiguration,
   MetricsReport,
   ReportOrigin,
   VariantOptions,

@@ -321,7 +321,7 @@ describe('a place', () => {
 });
 
 /** Requests a path without a server. With `auth: 'none'`, all callers share a place. */
-function createAsk(auth: 'none' | (() => { readonly name: string }) = 'none') {
+function createCheck(auth: 'none' | (() => { readonly name: string }) = 'none') {
   const api = createFlagsApi(flags, { auth });
   return (path: string, rawQuery = '') =>
     api.handle({
@@ -338,7 +338,7 @@ describe('a long answer', () => {
     const constraints = [{ contextName: 'userId', operator: 'IN', values } as const];
     const { id } = await flags.segments.create({ name: 'long', constraints });
     let callers = 0;
-    const ask = createAsk(() => ({ name: `caller ${++callers}` }));
+    const ask = createCheck(() => ({ name: `caller ${++callers}` }));
     const [first, second] = await Promise.all([1, 2].map(() => ask(`/api/admin/segments/${id}`)));
     expect(Number(first?.headers['content-length'])).toBeGreaterThan(200_000);
     let third: FlagsReply | undefined;
@@ -362,7 +362,7 @@ describe('a long answer', () => {
     });
     await flags.apply(changes);
     let caller = 'eve';
-    const ask = createAsk(() => ({ name: caller }));
+    const ask = createCheck(() => ({ name: caller }));
     const list = '/api/admin/projects/default/features';
     const unread: FlagsReply[] = [];
     const asked = Array.from({ length: 8 }, async () => unread.push((await ask(list)) as FlagsReply));
@@ -384,7 +384,7 @@ describe('a long answer', () => {
       constraints: [{ contextName: 'userId', operator: 'IN', values }],
     });
     let callers = 0;
-    const ask = createAsk(() => ({ name: `caller ${++callers}` }));
+    const ask = createCheck(() => ({ name: `caller ${++callers}` }));
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
       const replies: FlagsReply[] = [];
@@ -413,7 +413,7 @@ describe('a long answer', () => {
   });
 
   it('is kept once for all spellings of its path, and with unknown parameters', async () => {
-    const ask = createAsk();
+    const ask = createCheck();
     const path = '/api/admin/projects/default/features/checkout';
     const known = await ask(path);
     for (const spelling of [path, `${path}/`, path.replaceAll('/', '//')]) {
@@ -449,7 +449,7 @@ describe('a long answer', () => {
     for (let first = 0; first < FLAGS; first += 100) {
       await flags.apply(names.slice(first, first + 100).flatMap(changesOf));
     }
-    const ask = createAsk();
+    const ask = createCheck();
     const replies = await Promise.all(Array.from({ length: 8 }, (_, n) => ask('/api/frontend', `userId=${n}`)));
     expect(replies.map((reply) => reply?.status)).toEqual(Array(8).fill(200));
     expect(most).toBe(2);

@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import { EVENT_TYPES, memoryStorage, openFlags } from '@flags/core';
+import { eventTypeToWire } from '@flags/core/integration/http';
 import request from 'supertest';
 import { until } from '../../../test/until.js';
-import { eventTypeFromWire, eventTypeToWire, WIRE_EVENT_TYPES } from '../src/events/wire.js';
+import { eventTypeFromWire, WIRE_EVENT_TYPES } from '../src/events/event-schema.js';
 import { type EventClient, listen } from './client/event-client.js';
 import { type LiveServer, startLiveServer } from './client/live-server.js';
 import { manualHeartbeats } from './client/manual-heartbeats.js';

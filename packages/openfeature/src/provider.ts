@@ -1,5 +1,5 @@
 import { type Flags, FlagsError } from '@flags/core';
-import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
+import { describeNonFlags, describeUnknownOption } from '@flags/core/integration/shared';
 import { OpenFeatureEventEmitter, type Provider, ProviderEvents } from '@openfeature/server-sdk';
 import type { FlagsProviderOptions } from './options.js';
 import { createResolvers } from './resolvers.js';

@@ -1,12 +1,11 @@
 import type { Flags } from '@flags/core';
 import {
-  type FlagResolution,
   type PayloadReading,
   payloadReaderOf,
   type ResolvedVariant,
   resolveSwitch,
-  resolveVariant,
-} from '@flags/core/integration';
+} from '@flags/core/integration/openfeature';
+import { type FlagResolution, resolveVariant } from '@flags/core/integration/shared';
 import {
   ErrorCode,
   type EvaluationContext,

@@ -1,5 +1,5 @@
 import type { FlagName, FlagNameWith, FlagPayload, FlagsSchema } from '@flags/core';
-import type { TypedProperties } from '@flags/core/integration';
+import type { TypedProperties } from '@flags/core/integration/openfeature';
 import type { Client, EvaluationContext, EvaluationDetails, FlagEvaluationOptions } from '@openfeature/server-sdk';
 
 /** OpenFeature's context. Declared properties have their declared types. */

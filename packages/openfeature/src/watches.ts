@@ -1,5 +1,5 @@
 import type { ConfigurationChange, Flags } from '@flags/core';
-import { nextTurn } from '@flags/core/integration';
+import { nextTurn } from '@flags/core/integration/shared';
 import { ProviderEvents } from '@openfeature/server-sdk';
 
 /**

@@ -1,4 +1,5 @@
-import type { EnvironmentCount, UsageFlush } from '@flags/core/integration';
+import type { UsageFlush } from '@flags/core/integration/opentelemetry';
+import type { EnvironmentCount } from '@flags/core/integration/shared';
 import type { Attributes, Counter } from '@opentelemetry/api';
 import { attempt } from './meter.js';
 

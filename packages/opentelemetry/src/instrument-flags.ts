@@ -1,5 +1,6 @@
 import { type Consumer, type EvaluationStatus, FlagsError, type FlagsEvent, type ListPage } from '@flags/core';
-import { describeNonFlags, onUsageFlush, sleep } from '@flags/core/integration';
+import { onUsageFlush } from '@flags/core/integration/opentelemetry';
+import { describeNonFlags, sleep } from '@flags/core/integration/shared';
 import type { SubscribeOptions } from '@flags/core/types';
 import type {
   BatchObservableCallback,

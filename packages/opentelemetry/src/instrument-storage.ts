@@ -1,5 +1,5 @@
 import { type FlagsStorage, isFlagsError } from '@flags/core';
-import { isStorage } from '@flags/core/integration';
+import { isStorage } from '@flags/core/integration/opentelemetry';
 import type { Attributes, Histogram, MeterProvider } from '@opentelemetry/api';
 import { attempt, describeWrongOptions, meterOf } from './meter.js';
 
@@ -12,14 +12,19 @@ export interface InstrumentStorageOptions {
 /** The record type requires an entry for every option. */
 const OPTIONS: Readonly<Record<keyof InstrumentStorageOptions, true>> = { meterProvider: true };
 
-/** The methods that are measured. The others use no connection, or run for as long as they are asked to. */
-const OPERATIONS: ReadonlySet<PropertyKey> = new Set<keyof FlagsStorage>([
-  'get',
-  'list',
-  'commit',
-  'events',
-  'dataVersion',
-]);
+/** Whether a method is measured. The others use no connection, or run for as long as they are asked to. */
+const IS_MEASURED: Readonly<Record<keyof FlagsStorage, boolean>> = {
+  get: true,
+  list: true,
+  commit: true,
+  events: true,
+  dataVersion: true,
+  driver: false,
+  usage: false,
+  walBytes: false,
+  watch: false,
+  close: false,
+};
 
 /** Seconds: from a read of SQLite to a database that hardly answers. */
 const BUCKETS = [0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
@@ -82,7 +87,10 @@ function readerOf(storage: object, name: PropertyKey, durations: Histogram): () 
   const member: unknown = Reflect.get(storage, name);
   if (typeof member !== 'function') return () => Reflect.get(storage, name);
   const method: Method = member.bind(storage);
-  const measured = OPERATIONS.has(name) ? measure(method, `${String(name)}`, durations) : method;
+  const measured =
+    Object.hasOwn(IS_MEASURED, name) && IS_MEASURED[name as keyof FlagsStorage]
+      ? measure(method, `${String(name)}`, durations)
+      : method;
   return () => measured;
 }
 

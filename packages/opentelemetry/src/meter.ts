@@ -1,4 +1,4 @@
-import { describeUnknownOption } from '@flags/core/integration';
+import { describeUnknownOption } from '@flags/core/integration/shared';
 import { diag, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 
 /** The instrumentation scope of all metrics. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineFlags, type Flags, FlagsError, type FlagsOptions, memoryStorage, openFlags } from '@flags/core';
-import { type UsageBatch, type UsageStorage, usageOf } from '@flags/core/integration';
+import { type UsageBatch, type UsageStorage, usageOf } from '@flags/core/integration/postgres';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { faultyStorage } from '@flags/core/testing';
 import { DiagLogLevel, diag, metrics as globalMetrics } from '@opentelemetry/api';

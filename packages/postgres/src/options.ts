@@ -1,5 +1,5 @@
 import { FlagsError } from '@flags/core';
-import { describeUnknownOption } from '@flags/core/integration';
+import { describeUnknownOption } from '@flags/core/integration/shared';
 import type { PgPool } from './driver.js';
 import { toStoredText } from './tables.js';
 

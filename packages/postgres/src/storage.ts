@@ -1,5 +1,5 @@
 import { FlagsError, type FlagsStorage } from '@flags/core';
-import { prepareCommit } from '@flags/core/integration';
+import { prepareCommit } from '@flags/core/integration/postgres';
 import { runCommit } from './commit/commit.js';
 import { openPool, surviveIdleErrors } from './connection/session.js';
 import { dataVersionReader } from './data-version.js';

@@ -34,72 +34,75 @@ export function shortenMessage(message: string): string {
   );
 }
 
+/** Each code, and whether the call was refused, or failed in this node or its storage: then it may succeed later. */
+const CODES = {
+  invalid_input: 'refusal',
+  invalid_patch: 'refusal',
+  patch_test_failed: 'refusal',
+  project_not_found: 'refusal',
+  flag_not_found: 'refusal',
+  environment_not_found: 'refusal',
+  strategy_not_found: 'refusal',
+  role_not_found: 'refusal',
+  user_not_found: 'refusal',
+  member_not_found: 'refusal',
+  application_not_found: 'refusal',
+  consumer_not_found: 'refusal',
+  token_not_found: 'refusal',
+  segment_not_found: 'refusal',
+  parent_not_found: 'refusal',
+  dependency_not_found: 'refusal',
+  change_set_not_found: 'refusal',
+  rollout_not_found: 'refusal',
+  change_request_not_found: 'refusal',
+  project_exists: 'refusal',
+  flag_exists: 'refusal',
+  member_exists: 'refusal',
+  token_exists: 'refusal',
+  token_deleted: 'refusal',
+  segment_exists: 'refusal',
+  flag_archived: 'refusal',
+  flag_not_archived: 'refusal',
+  flag_has_children: 'refusal',
+  segment_in_use: 'refusal',
+  dependency_cycle: 'refusal',
+  dependency_too_deep: 'refusal',
+  project_protected: 'refusal',
+  project_not_empty: 'refusal',
+  environment_has_no_strategies: 'refusal',
+  environment_disabled: 'refusal',
+  last_owner: 'refusal',
+  revision_mismatch: 'refusal',
+  undo_conflict: 'refusal',
+  change_request_not_open: 'refusal',
+  own_change_request: 'refusal',
+  effect_changed: 'refusal',
+  due_disabled: 'refusal',
+  rollout_exists: 'refusal',
+  author_revoked: 'refusal',
+  approval_required: 'refusal',
+  id_taken: 'refusal',
+  document_too_large: 'refusal',
+  change_set_too_large: 'refusal',
+  too_much_contention: 'transient',
+  storage_busy: 'transient',
+  storage_unavailable: 'transient',
+  outcome_unknown: 'transient',
+  history_lost: 'refusal',
+  storage_unsupported: 'transient',
+  user_lookup_failed: 'refusal',
+  upstream_unavailable: 'refusal',
+  upstream_loop: 'refusal',
+  unauthenticated: 'refusal',
+  forbidden: 'refusal',
+  closed: 'transient',
+} as const satisfies Record<string, 'refusal' | 'transient'>;
+
 /** All error codes. The list is closed: rely on codes, not on messages. */
-export const ERROR_CODES = [
-  'invalid_input',
-  'invalid_patch',
-  'patch_test_failed',
-  'project_not_found',
-  'flag_not_found',
-  'environment_not_found',
-  'strategy_not_found',
-  'role_not_found',
-  'user_not_found',
-  'member_not_found',
-  'application_not_found',
-  'consumer_not_found',
-  'token_not_found',
-  'segment_not_found',
-  'parent_not_found',
-  'dependency_not_found',
-  'change_set_not_found',
-  'rollout_not_found',
-  'change_request_not_found',
-  'project_exists',
-  'flag_exists',
-  'member_exists',
-  'token_exists',
-  'token_deleted',
-  'segment_exists',
-  'flag_archived',
-  'flag_not_archived',
-  'flag_has_children',
-  'segment_in_use',
-  'dependency_cycle',
-  'dependency_too_deep',
-  'project_protected',
-  'project_not_empty',
-  'environment_has_no_strategies',
-  'environment_disabled',
-  'last_owner',
-  'revision_mismatch',
-  'undo_conflict',
-  'change_request_not_open',
-  'own_change_request',
-  'effect_changed',
-  'due_disabled',
-  'rollout_exists',
-  'author_revoked',
-  'approval_required',
-  'id_taken',
-  'document_too_large',
-  'change_set_too_large',
-  'too_much_contention',
-  'storage_busy',
-  'storage_unavailable',
-  'outcome_unknown',
-  'history_lost',
-  'storage_unsupported',
-  'user_lookup_failed',
-  'upstream_unavailable',
-  'upstream_loop',
-  'unauthenticated',
-  'forbidden',
-  'closed',
-] as const;
+export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 
 /** One of {@link ERROR_CODES}. */
-export type ErrorCode = (typeof ERROR_CODES)[number];
+export type ErrorCode = keyof typeof CODES;
 
 /** One issue. `path` is a JSON Pointer (RFC 6901) into the input, if the issue has a place there. */
 export interface ErrorDetail {
@@ -168,6 +171,11 @@ export function isFlagsError(error: unknown): error is FlagsError {
   if (typeof error !== 'object' || error === null) return false;
   const { code, [BRAND]: isBranded } = error as Readonly<Record<PropertyKey, unknown>>;
   return typeof code === 'string' && isBranded === true;
+}
+
+/** Whether a code names an error of this node or its storage. */
+export function isTransientCode(code: ErrorCode): boolean {
+  return CODES[code] === 'transient';
 }
 
 /** Whether the storage refused a call: nothing has changed, and a later call may succeed. */

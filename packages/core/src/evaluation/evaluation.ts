@@ -1,5 +1,5 @@
+import { throwEnvironmentNotFound } from '../base/assert-environment.js';
 import { compareCodePoints, type Listeners } from '../base/collections.js';
-import { throwEnvironmentNotFound } from '../base/environments.js';
 import { deepFreeze } from '../base/json.js';
 import { pause } from '../base/paced.js';
 import type { FlagsSettings } from '../base/settings.types.js';

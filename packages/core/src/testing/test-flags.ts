@@ -58,7 +58,7 @@ export function testFlags(given: object = {}, options: TestFlagsOptions = {}): u
   const values = given as TestValues;
   // A flag may have the name of a member that every object inherits.
   const testValueOf = (flag: string) => (Object.hasOwn(values, flag) ? values[flag] : undefined) ?? false;
-  const fault = describeUnknownOption(options, OPTIONS);
+  const fault = describeUnknownOption(options, Object.keys(OPTIONS));
   if (fault) throw invalidInput([{ message: `testFlags ${fault}`, path: '' }]);
   const { schema, now = () => new Date() } = options;
   for (const flag of Object.keys(values)) {
@@ -81,10 +81,22 @@ export function testFlags(given: object = {}, options: TestFlagsOptions = {}): u
   return openState({ options, commits: [JSON.stringify(commit)], ids });
 }
 
-const OPTIONS: readonly (keyof TestFlagsOptions)[] = [
-  ...(['environments', 'environment', 'strategies', 'idEncoding', 'roles', 'flagTypes', 'isUser', 'actor'] as const),
-  ...(['now', 'newId', 'schema', 'onProblem', 'onError'] as const),
-];
+/** The record type requires an entry for every option. */
+const OPTIONS: Readonly<Record<keyof TestFlagsOptions, true>> = {
+  environments: true,
+  environment: true,
+  strategies: true,
+  idEncoding: true,
+  roles: true,
+  flagTypes: true,
+  isUser: true,
+  actor: true,
+  now: true,
+  newId: true,
+  schema: true,
+  onProblem: true,
+  onError: true,
+};
 
 function countedIds(ids: { last: number }): () => string {
   return () => `00000000-0000-4000-8000-${(++ids.last).toString(16).padStart(12, '0')}`;

@@ -9,7 +9,7 @@ import {
   memoryStorage,
   openFlags,
 } from '../../src/index.js';
-import { dataVersion } from '../../src/integration.js';
+import { dataVersion } from '../../src/router.operations.js';
 
 describe('a preview', () => {
   const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };

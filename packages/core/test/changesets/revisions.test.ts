@@ -1,5 +1,5 @@
 import type { ChangeContext, Flags } from '../../src/index.js';
-import { changeRevised } from '../../src/integration.js';
+import { changeRevised } from '../../src/router.operations.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { expectRefusal, refusalOf } from '../refusal.js';

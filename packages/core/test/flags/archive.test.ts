@@ -1,5 +1,5 @@
 import type { Flags } from '../../src/index.js';
-import { listFlagEntries } from '../../src/integration.js';
+import { listFlagEntries } from '../../src/router.operations.js';
 import { eventsOf, factsOf } from '../facts.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';

@@ -1,5 +1,5 @@
+import { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../../src/features/flags/flag-members.js';
 import { type Flags, memoryStorage, openFlags } from '../../src/index.js';
-import { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../../src/integration.js';
 import type { FlagMembers } from '../../src/types.js';
 import { DEFAULT } from '../references.js';
 

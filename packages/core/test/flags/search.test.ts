@@ -1,5 +1,5 @@
 import { type FlagQuery, type Flags, memoryStorage, openFlags } from '../../src/index.js';
-import { listReadableFlags } from '../../src/integration.js';
+import { listReadableFlags } from '../../src/router.operations.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { DEFAULT } from '../references.js';
 import { expectRefusal } from '../refusal.js';

@@ -1,6 +1,6 @@
 import { until } from '../../../../test/until.js';
 import { type FlagsEvent, memoryStorage, openFlags } from '../../src/index.js';
-import { dataVersion } from '../../src/integration.js';
+import { dataVersion } from '../../src/router.operations.js';
 import { faultyStorage } from '../../src/testing.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { DEFAULT } from '../references.js';

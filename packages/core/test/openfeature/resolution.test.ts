@@ -1,16 +1,16 @@
-import {
-  createPacedResolution,
-  type FlagConfiguration,
-  type FlagResolution,
-  payloadValue,
-  resolveSwitch,
-  resolveVariant,
-  type StrategyDefinition,
-} from '@flags/core/integration';
+import type { StrategyDefinition } from '../../src/evaluation/definitions.types.js';
+import type { FlagConfiguration } from '../../src/evaluation/evaluation.types.js';
 import { type Flags, memoryStorage, openFlags, type Payload } from '../../src/index.js';
 import { reasonFor, reasonForOff } from '../../src/openfeature/reason.js';
+import {
+  createPacedResolution,
+  type FlagResolution,
+  resolveSwitch,
+  resolveVariant,
+} from '../../src/openfeature/resolution.js';
 import { toEvaluationContext } from '../../src/openfeature/values.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
+import { payloadValue } from '../../src/typed-flags/payload.js';
 
 describe('a resolution', () => {
   const CHECKOUT = { project: 'default', flag: 'checkout' };

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
-import { ALL_OPERATIONS, type AnyOperation } from '../../src/all-operations.js';
 import { definitionsSchema } from '../../src/features/definitions/check-definitions.js';
+import { type AnyOperation, OPERATIONS } from '../../src/features.js';
 import { type Flags, memoryStorage, openFlags } from '../../src/index.js';
-import { createValidators, type InputSchemas, inputSchemas, type JsonSchema } from '../../src/integration.js';
+import { createValidators } from '../../src/integration/follower.js';
+import { type InputSchemas, inputSchemas } from '../../src/integration/http.js';
+import type { JsonSchema } from '../../src/integration/shared.js';
 import { type Mutant, mutantsOf } from './mutants.js';
 import { type Refusal, type RefusalTable, recorded, refusalOf } from './table.js';
 
@@ -74,19 +76,19 @@ async function refusalsOf(
 async function tableOf(flags: Flags): Promise<RefusalTable> {
   const schemas = inputSchemas(flags.settings);
   const table: Record<string, Readonly<Record<string, Refusal>>> = {};
-  for (const row of Object.values<AnyOperation>(ALL_OPERATIONS)) {
+  for (const row of Object.values<AnyOperation>(OPERATIONS)) {
     if (row.input === undefined) continue;
     const mutants = [...mutantsOf(schemas[row.input as keyof InputSchemas])];
     table[row.op] = await refusalsOf(few(mutants, 40), (input) => methodOf(flags, row)(...argumentsOf(row, input)));
   }
-  const named = new Set(Object.values<AnyOperation>(ALL_OPERATIONS).map(({ input }) => input));
+  const named = new Set(Object.values<AnyOperation>(OPERATIONS).map(({ input }) => input));
   const validators = createValidators(flags.settings);
   for (const [name, schema] of Object.entries(schemas)) {
     const validate = validators[name as keyof InputSchemas];
     if (!named.has(name)) table[name] = await refusalsOf(few([...mutantsOf(schema)], 40), validate);
   }
   for (const [op, schema] of Object.entries(CHECKED_BY_OPERATION)) {
-    const row = ALL_OPERATIONS[op as keyof typeof ALL_OPERATIONS] as AnyOperation;
+    const row = OPERATIONS[op as keyof typeof OPERATIONS] as AnyOperation;
     const given = (input: unknown) => (op === 'preview' ? [[], input] : argumentsOf(row, input));
     table[op] = await refusalsOf([...mutantsOf(schema)], (input) => methodOf(flags, row)(...given(input)));
   }

@@ -9,7 +9,7 @@ import {
   memoryStorage,
   openFlags,
 } from '../../src/index.js';
-import { inputSchemas } from '../../src/integration.js';
+import { inputSchemas } from '../../src/input-schemas.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';

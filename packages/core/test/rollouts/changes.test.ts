@@ -1,6 +1,6 @@
 import { rolloutsEndedBy } from '../../src/admin.js';
 import type { Change, Definitions, Flags } from '../../src/index.js';
-import { changeByFlag } from '../../src/integration.js';
+import { changeByFlag } from '../../src/router.operations.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
 import { DAY, type SettableClock, settableClock } from '../settable-clock.js';

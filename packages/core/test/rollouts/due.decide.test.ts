@@ -1,5 +1,5 @@
-import type { StrategyRollout } from '../../src/features/flags/rollout.types.js';
 import { pauseRefused, rollBackByGuard, takeDueStep } from '../../src/features/flags/rollouts.decide.js';
+import type { StrategyRollout } from '../../src/features/flags/strategy-rollout.types.js';
 import { environmentState, flagState } from '../flags/flag-states.js';
 import { DAY } from '../settable-clock.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkSync } from 'recheck';
 import ts from 'typescript';
-import { inputSchemas } from '../../src/integration.js';
+import { inputSchemas } from '../../src/input-schemas.js';
 import { createSettings } from '../../src/options.js';
 
 const ROOT = join(__dirname, '../../../..');

@@ -1,3 +1,4 @@
+import type { StrategyDefinition, VariantDefinition } from '../../src/evaluation/definitions.types.js';
 import {
   CONSTRAINT_OPERATORS,
   type Constraint,
@@ -5,7 +6,6 @@ import {
   type StrategyVariant,
   type VariantInput,
 } from '../../src/index.js';
-import type { StrategyDefinition, VariantDefinition } from '../../src/integration.js';
 
 const TOTAL_WEIGHT = 1000;
 /** Missing segments get ids that were never assigned. */

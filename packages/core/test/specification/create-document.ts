@@ -1,6 +1,5 @@
-import type { SegmentDefinition } from '../../src/evaluation/definitions.types.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definitions.types.js';
 import { type Flags, type FlagsError, isFlagsError, type StrategyInput } from '../../src/index.js';
-import type { FlagDefinition } from '../../src/integration.js';
 import { DEFAULT } from '../references.js';
 import { standInName, toStrategyInput, toVariantInputs, withoutFault } from './admin-input.js';
 import { eventsOf, type Specification, type SpecificationEvent, type SpecificationState } from './documents.js';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SegmentDefinition } from '../../src/evaluation/definitions.types.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext } from '../../src/index.js';
-import type { FlagDefinition } from '../../src/integration.js';
 import { fromUnleash } from './wire-words.js';
 
 export interface SpecificationCase<Result> {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
+import type { VariantDefinition } from '../../src/evaluation/definitions.types.js';
 import { patterns } from '../../src/evaluation/re2.js';
 import { compileSnapshot } from '../../src/evaluation/snapshot.js';
 import { type EvaluatedVariant, type Flags, memoryStorage, openFlags } from '../../src/index.js';
-import type { VariantDefinition } from '../../src/integration.js';
 import { arbitraryContext, arbitraryFlags, arbitrarySegments, FLAG_NAMES } from '../evaluation/arbitrary-documents.js';
 import { type CreatedDocument, createDocument } from './create-document.js';
 import { DEVIATIONS, DRAWN_OF_1000 } from './deviations.js';

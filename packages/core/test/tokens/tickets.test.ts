@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
+import { createTicket, readTicket } from '../../src/features/tokens/ticket.js';
+import { idOfHash } from '../../src/features/tokens/token-verification.operations.js';
 import { type Flags, memoryStorage, type NewToken, openFlags, type Token } from '../../src/index.js';
-import { createTicket, idOfHash, issueTicket, readTicket, verifyTicket } from '../../src/integration.js';
+import { issueTicket, verifyTicket } from '../../src/router.operations.js';
 
 const HOUR = 3_600_000;
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { pause } from '@flags/core/integration';
+import { pause } from '@flags/core/integration/shared';
 import { drain, readStream } from '../api/body.js';
 import type { FlagsApi } from '../api/create-api.js';
 import { partsOfTarget } from '../api/query.js';

@@ -14,7 +14,7 @@ interface Queue {
 const QUEUES = {
   short: { all: 8, perActor: 4 },
   bodies: { all: 64, perActor: 12 },
-  /** For requests that hold nothing while they wait. */
+  /** For requests that hold no memory worth counting while they wait. */
   unlimited: { all: Number.POSITIVE_INFINITY, perActor: Number.POSITIVE_INFINITY },
 } as const satisfies Readonly<Record<string, Queue>>;
 
@@ -25,7 +25,7 @@ interface Kind {
   /** The number of long replies that clients read beside them. Default: a client that reads keeps the place. */
   readonly replies?: number;
   readonly queue: keyof typeof QUEUES;
-  /** A request waits while another one of the same actor works. */
+  /** Whether a request waits while another one of the same actor works. */
   readonly isOnePerActor?: true;
   /** Places are given in the order of arrival, so that a large body does not wait forever. */
   readonly isInOrder?: true;

@@ -1,12 +1,12 @@
-import type { Awaitable } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
+import { entityTag, namesTag } from '../messages/entity-tags.js';
 import { collectPieces, jsonOf } from '../messages/json.js';
 import { type FlagsReply, textReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
-import { entityTag, namesTag } from '../messages/tags.js';
 import type { Passage } from './admission.js';
-import type { Documents } from './documents.js';
 import { linkToNext } from './query.js';
 import type { Route, RouteResult } from './route.js';
+import type { Documents } from './shared-documents.js';
 
 /**
  * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a hash of their content

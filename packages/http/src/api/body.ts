@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { FlagsError } from '@flags/core';
-import { type Awaitable, nextTurn, pause } from '@flags/core/integration';
+import { nextTurn, pause } from '@flags/core/integration/shared';
+import type { Awaitable } from '@flags/core/types';
 import { HttpError, invalidInput, overloaded } from '../messages/errors.js';
 import { type BodyMeter, type FlagsRequest, isJsonType, mediaType } from '../messages/request.js';
 import { SHORT_BODY } from './admission.js';
@@ -164,7 +165,7 @@ export async function readStream(
     const decoder = decoderFor(headers['content-type']);
     const decompress = decompressorFor(headers['content-encoding']);
     const announced = Number(headers['content-length'] ?? 0);
-    // A packed body may need as much as the longest one: that is known when it is unpacked.
+    // A compressed body may be as long as the longest one: its length is known after decompression.
     if (decompress || announced > SHORT_BODY)
       await admit(source, { ...reading, size: decompress ? Math.max(MAX_PACKED, reading.limit) : announced });
     const received = await collect(source, reading);

@@ -1,4 +1,4 @@
-import type { CompiledSchema } from '@flags/core/integration';
+import type { CompiledSchema } from '@flags/core/integration/http';
 import { COMPILED } from '../compiled-schemas.js';
 import type { Route } from './route.js';
 

@@ -1,29 +1,26 @@
 import { type Flags, FlagsError } from '@flags/core';
 import {
   type Choices,
-  createValidator,
   flagToWire,
   type InputSchemas,
-  nextTurn,
-  pause,
   readBesideFlag,
   dataVersion as readDataVersion,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
+import { createValidator, nextTurn, pause } from '@flags/core/integration/shared';
 import { headerRulesOf, permissionOf } from '../actions.js';
 import { hideUnreadable, type Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
+import { flagTag, revisionsIn } from '../messages/entity-tags.js';
 import { invalidInput } from '../messages/errors.js';
 import { type FlagsReply, inSlices } from '../messages/reply.js';
 import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
 import { propertiesOf, schemaFrom } from '../messages/schema.js';
-import { flagTag, revisionsIn } from '../messages/tags.js';
 import type { FlagsSource } from '../source.js';
 import { type Admission, type Passage, SHORT_BODY } from './admission.js';
 import { toConditionalReply, toReply } from './answer.js';
 import type { BodyReader } from './body.js';
 import type { ReplyCache } from './caching.js';
 import { compiledOf } from './compiled.js';
-import type { Documents } from './documents.js';
 import { checkPermission, createBypassCheck, readOrCheck } from './permission.js';
 import { createQueryReader, segmentIdIn } from './query.js';
 import {
@@ -40,6 +37,7 @@ import {
   type SdkRoute,
   type SdkServices,
 } from './route.js';
+import type { Documents } from './shared-documents.js';
 
 /** What the routes of the admin API share. SDKs need no engine. */
 export interface EngineParts {
@@ -117,7 +115,7 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
     throw invalidInput([{ message: `${BYPASS_HEADER} is not supported here: no approval can concern it`, path: '' }]);
   }
 
-  /** A request that may be refused for want of a place does not wait for the reply to another one. */
+  /** Whether the request shares the reply to a simultaneous one: not if either may be refused with `overloaded`. */
   function mayShare({ request }: Exchange): boolean {
     return work === undefined || work === 'read' || isShort({ query: queryOf(request), body: undefined });
   }
@@ -147,7 +145,7 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
     return `${route.path} ${JSON.stringify([params, queryOf(request)])}`;
   }
 
-  /** @param isShared several clients wait for the reply: it does not end with the first one, and is made whole */
+  /** @param isShared whether several clients wait for the reply: it is completed even if the first of them disconnects */
   async function answer(permitted: Permitted, isShared = false): Promise<FlagsReply> {
     if (!needsPassage) return make(permitted);
     const passage = parts.admission(isShared ? NOBODY : permitted.request, actorOf(permitted.principal));

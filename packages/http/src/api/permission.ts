@@ -6,7 +6,7 @@ import {
   type PlannedDocument,
   type PlannedEvent,
 } from '@flags/core';
-import { paced, projectsOf } from '@flags/core/integration';
+import { paced, projectsOf } from '@flags/core/integration/http';
 import { permissionOf } from '../actions.js';
 import type { Principal } from '../auth/permissions.js';
 import { firstPermittedProject } from '../auth/permissions.js';

@@ -1,5 +1,7 @@
 import type { ListPage, PageQuery } from '@flags/core';
-import { createValidator, type InputSchemas, type JsonSchema, readPages } from '@flags/core/integration';
+import { type InputSchemas, readPages } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
+import { createValidator } from '@flags/core/integration/shared';
 import { invalidInput } from '../messages/errors.js';
 import { jsonArray, jsonTexts, type Pieces } from '../messages/json.js';
 import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from '../messages/schema.js';

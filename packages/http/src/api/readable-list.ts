@@ -1,5 +1,5 @@
 import type { Flags, ListPage, PageQuery } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import type { Action } from '../actions.js';
 import { createProjectFilter, type ProjectFilter } from '../auth/permissions.js';
 import { jsonArray } from '../messages/json.js';

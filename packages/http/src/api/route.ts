@@ -12,22 +12,22 @@ import type {
   ChangeArguments,
   DataVersionScope,
   InputSchemas,
-  JsonSchema,
   OperationName,
   ResultOf,
-} from '@flags/core/integration';
-import { changeRevised } from '@flags/core/integration';
+} from '@flags/core/integration/http';
+import { changeRevised } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import type { SegmentRef } from '@flags/core/types';
 import type { ActionName } from '../actions.js';
 import type { AuthMode } from '../auth/auth.js';
 import type { Access, Principal, SdkAccess } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
-import type { CLIENT_SPEC_HEADER } from '../client/document.js';
-import type { Hub } from '../client/hub.js';
+import type { CLIENT_SPEC_HEADER } from '../client/client-document.js';
+import type { Hub } from '../client/client-hub.js';
 import type { RefetchHub } from '../client/refetch-hub.js';
 import type { FindAddresses } from '../client/stream-address.js';
 import type { UnknownTokens } from '../client/unknown-tokens.js';
-import type { EventHub } from '../events/hub.js';
+import type { EventHub } from '../events/event-hub.js';
 import type { ErrorForm } from '../messages/errors.js';
 import type { Pieces } from '../messages/json.js';
 import type { FlagsReply } from '../messages/reply.js';
@@ -36,7 +36,7 @@ import type { SchemaSource } from '../messages/schema.js';
 import type { FlagsSource } from '../source.js';
 
 import type { WorkKind } from './admission.js';
-import type { SharedDocument } from './documents.js';
+import type { SharedDocument } from './shared-documents.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

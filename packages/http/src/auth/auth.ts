@@ -1,5 +1,5 @@
 import type { Token, TokenKind } from '@flags/core';
-import { isApiToken, readPersonId } from '@flags/core/integration';
+import { isApiToken, readPersonId } from '@flags/core/integration/http';
 import type { Person } from '@flags/core/types';
 import { type Action, isOfPeople } from '../actions.js';
 import { HostFault, HttpError, InvalidActor } from '../messages/errors.js';

@@ -51,7 +51,12 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  * The frontend API and OFREP accept other origins, as far as the `cors` option does. They count usage, so a write needs a
  * JSON content type: without it, a browser would send the request of any page before it asks for permission.
  */
-const OPEN_TO_PAGES: ReadonlySet<Access> = new Set(['frontend', 'ofrep']);
+const IS_OPEN_TO_PAGES: Readonly<Record<Access, boolean>> = {
+  admin: false,
+  client: false,
+  frontend: true,
+  ofrep: true,
+};
 
 /**
  * Compares the origin of a write with its target. `SameSite` cookies are not enough, because ports and subdomains share
@@ -65,7 +70,7 @@ export function createOriginCheck({
   const trusted = new Set(trustedOrigins);
   return ({ method, host, headers }, access) => {
     if (SAFE_METHODS.has(method)) return;
-    if (OPEN_TO_PAGES.has(access) && isJsonType(headers['content-type'])) return;
+    if (IS_OPEN_TO_PAGES[access] && isJsonType(headers['content-type'])) return;
     const { origin, 'sec-fetch-site': site } = headers;
     if (origin !== undefined && trusted.has(origin)) return;
     if (site === undefined ? origin === undefined || isOriginOf(origin, host) : isOwnSite(site)) return;

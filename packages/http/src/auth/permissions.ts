@@ -1,5 +1,5 @@
 import { type ErrorDetail, type Flags, FlagsError, isFlagsError, paginate, type Token } from '@flags/core';
-import { memoizeAsync } from '@flags/core/integration';
+import { memoizeAsync } from '@flags/core/integration/http';
 import type { Action } from '../actions.js';
 import { HttpError } from '../messages/errors.js';
 

@@ -1,11 +1,7 @@
 import { type ErrorDetail, FlagsError } from '@flags/core';
-import {
-  cloneJson,
-  cloneWithoutPrototypes,
-  createValidator,
-  isSameJson,
-  type JsonSchema,
-} from '@flags/core/integration';
+import { cloneJson, cloneWithoutPrototypes, isSameJson } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
+import { createValidator } from '@flags/core/integration/shared';
 import jsonpatch, { type Operation, type Validator } from 'fast-json-patch';
 import { COMPILED } from '../compiled-schemas.js';
 

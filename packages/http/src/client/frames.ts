@@ -1,7 +1,7 @@
-import { clientFlagToWire, clientSegmentToWire } from '@flags/core/integration';
+import { clientFlagToWire, clientSegmentToWire } from '@flags/core/integration/http';
 import { jsonArray, jsonOf, type Pieces } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
-import { type ClientDocument, flagToWire, segmentToWire } from './document.js';
+import { type ClientDocument, flagToWire, segmentToWire } from './client-document.js';
 
 /** An event position: `eventId` counts within a channel, and `id` includes the channel's name. */
 interface EventPosition {

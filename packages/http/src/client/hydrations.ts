@@ -1,4 +1,4 @@
-import { nextTurn } from '@flags/core/integration';
+import { nextTurn } from '@flags/core/integration/shared';
 import { type Pieces, slicesOf } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
 
@@ -13,7 +13,7 @@ interface Hydration {
   /** Undefined if it does not fit: then each client generates its own. */
   slices?: Promise<readonly Buffer[] | undefined>;
   bytes: number;
-  /** The channel itself, while it keeps the state, and the clients that read it. */
+  /** The number of clients that read it, and one more while the channel keeps it. The bytes are freed at 0. */
   holders: number;
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { paced } from '@flags/core/integration';
+import { paced } from '@flags/core/integration/http';
 import { createEventStreams, type EventStream, type StreamPermission } from '../messages/event-streams.js';
 import type { ReplySink } from '../messages/request.js';
 import type { FlagsSource } from '../source.js';
@@ -53,7 +53,7 @@ export function createRefetchHub(source: FlagsSource, heartbeatInterval: number)
     },
   });
 
-  /** Another follower behind the same address, which the evaluation may reach, may have the change later. */
+  /** Repeats an event: the evaluation after the first one may reach another follower, which does not have the change yet. */
   function repeatLater(environment: string): void {
     if (!source.following) return;
     clearTimeout(repetition);

@@ -1,5 +1,5 @@
 import type { Flags, FlagsEvent, HistoryEntry } from '@flags/core';
-import { describeEvent, projectsOf } from '@flags/core/integration';
+import { describeEvent, projectsOf } from '@flags/core/integration/http';
 import type { ProjectFilter } from '../auth/permissions.js';
 
 /** The projects of some events, and the change sets whose reason or origin they show. Does not retain the events. */

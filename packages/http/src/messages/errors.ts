@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from '@flags/core';
-import { shortenMessage } from '@flags/core/integration';
+import { shortenMessage } from '@flags/core/integration/http';
 import { type FlagsReply, jsonReply } from './reply.js';
 
 /** Why the HTTP layer refuses a request before it reaches the engine. */

@@ -1,5 +1,5 @@
 import { FlagsError } from '@flags/core';
-import { paced } from '@flags/core/integration';
+import { paced } from '@flags/core/integration/http';
 import type { FlagsSource } from '../source.js';
 import { createSliceWriter } from './reply.js';
 import type { ReplySink } from './request.js';

@@ -1,4 +1,4 @@
-import { paced } from '@flags/core/integration';
+import { paced } from '@flags/core/integration/http';
 
 /** JSON text that is generated while the reply is written. A piece holds at most one item of a list. */
 export type Pieces = AsyncGenerator<string, void>;

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { type StartedText, slicesOf } from './json.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { withoutMapping } from '@flags/core/integration';
+import { withoutMapping } from '@flags/core/integration/http';
 
 /** A request, independent of any framework. Adapters create it from the framework's request. */
 export interface FlagsRequest<Native = unknown> {

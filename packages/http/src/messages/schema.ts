@@ -1,4 +1,5 @@
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 
 export const text: JsonSchema = { type: 'string' };
 export const nullableText: JsonSchema = { type: ['string', 'null'] };

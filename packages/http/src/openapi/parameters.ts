@@ -1,5 +1,6 @@
 import { type ErrorCode, type FlagsSettings, LIMITS } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { ACTIONS, headerRulesOf } from '../actions.js';
 import { queryParametersOf } from '../api/query.js';
 import { BYPASS_HEADER, ID_HEADER, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';

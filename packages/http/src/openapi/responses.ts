@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { headerRulesOf, permissionOf, writtenBy } from '../actions.js';
 import { type Route, TOO_LARGE } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';

@@ -1,5 +1,5 @@
 import { type Flags, FlagsError, LIMITS, memoryStorage, openFlags, type Token, type TokenKind } from '@flags/core';
-import { BUILT_IN_STRATEGIES, CHANGE_OPERATIONS } from '@flags/core/integration';
+import { BUILT_IN_STRATEGIES, CHANGE_OPERATIONS } from '@flags/core/integration/http';
 import express, { type Request } from 'express';
 import request from 'supertest';
 import { extent } from '../../../../test/extent.js';

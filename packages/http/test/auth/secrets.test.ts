@@ -2,14 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Flags, openFlags } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
 import { sqliteStorage } from '@flags/core/sqlite';
 import express, { type Express } from 'express';
 import request from 'supertest';
 import { isWithin } from '../../../../test/processor-time.js';
 import { createFlagsRouter, redactUrl } from '../../../express/src/index.js';
 import type { Route } from '../../src/api/route.js';
-import { openApiDocument } from '../../src/openapi/document.js';
+import { openApiDocument } from '../../src/openapi/openapi-document.js';
 import { GROUPS, ROUTES } from '../../src/routes.js';
 
 describe('a secret', () => {

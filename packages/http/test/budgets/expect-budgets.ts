@@ -1,4 +1,4 @@
-import type { Awaitable } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { extent } from '../../../../test/extent.js';
 import { ROUTES } from '../../src/routes.js';
 import type { StoreSize } from './definitions.js';

@@ -46,7 +46,7 @@ export function serverProgram(packages: string, source: string): ServerProgram {
     platform: 'node',
     external: ['better-sqlite3', 'pg-native'],
     alias: {
-      '@flags/core/integration': join(packages, 'core/src/integration.ts'),
+      '@flags/core/integration': join(packages, 'core/src/integration'),
       '@flags/core': join(packages, 'core/src/index.ts'),
       '@flags/http': join(packages, 'http/src/index.ts'),
       '@flags/core/sqlite': join(packages, 'core/src/sqlite.ts'),

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync } from 'node:zlib';
-import type { Awaitable } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { permissionOf } from '../../src/actions.js';
 import { inventedReport, MEBIBYTE } from './bodies.js';
 import { adminSecret, flagName, roleSecret, SECRETS, type StoreSize } from './definitions.js';
@@ -143,13 +143,13 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
 const OVERLOADED = 503;
 const DIED: Pick<Answer, 'status'> = { status: 'died' };
 
-interface Asking {
+interface PermissionCheck {
   readonly ask: (sent: Sent) => Promise<Answer>;
   readonly isAtOnce: boolean;
   readonly isAlive: () => boolean;
 }
 
-async function askAll(sent: readonly Sent[], { ask, isAtOnce, isAlive }: Asking): Promise<readonly Answer[]> {
+async function askAll(sent: readonly Sent[], { ask, isAtOnce, isAlive }: PermissionCheck): Promise<readonly Answer[]> {
   if (isAtOnce) return Promise.all(sent.map(ask));
   const answers: Answer[] = [];
   for (const request of sent) if (isAlive()) answers.push(await ask(request));

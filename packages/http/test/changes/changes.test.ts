@@ -7,7 +7,7 @@ import {
   memoryStorage,
   openFlags,
 } from '@flags/core';
-import { dataVersion } from '@flags/core/integration';
+import { dataVersion } from '@flags/core/integration/http';
 import type { Express } from 'express';
 import request from 'supertest';
 import type { Action } from '../../../express/src/index.js';

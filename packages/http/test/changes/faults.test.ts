@@ -1,5 +1,5 @@
 import type { Constraint, DefinedFlag, Definitions, Flags, StrategyInput } from '@flags/core';
-import { loadDefinitions } from '@flags/core/integration';
+import { loadDefinitions } from '@flags/core/integration/http';
 import request from 'supertest';
 import { createHostApp, FLAGS } from '../host-app.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Change, Flags, StrategyRef } from '@flags/core';
-import { CHANGE_OPERATIONS, dataVersion } from '@flags/core/integration';
+import { CHANGE_OPERATIONS, dataVersion } from '@flags/core/integration/http';
 import type { ChangeOperationName } from '@flags/core/types';
 import type { Express } from 'express';
 import request from 'supertest';

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
-import { flagToWire } from '../../src/client/document.js';
+import { flagToWire } from '../../src/client/client-document.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
 import { collectPieces, jsonArray } from '../../src/messages/json.js';
 import { createHostApp } from '../host-app.js';
@@ -187,7 +187,7 @@ describe('features for clients', () => {
   });
 
   function createReader(one: Flags) {
-    const ask = createAsk(one);
+    const ask = createCheck(one);
     return async (rawQuery = '') => (await ask(rawQuery))?.body;
   }
 });
@@ -372,7 +372,7 @@ describe('inlined segments', () => {
         await many.createFlag({ project: 'default' }, { name: ref.flag });
         await many.addStrategy(ref, { name: 'default', parameters: { value } });
       }
-      const ask = createAsk(many);
+      const ask = createCheck(many);
       const before = bytesOfBuffers();
       for (let n = 0; n < 30; n++) {
         const reply = await ask(`project=default&project=other-${n}`);
@@ -386,7 +386,7 @@ describe('inlined segments', () => {
 });
 
 /** Returns a function that requests the flags without a server. */
-function createAsk(flags: Flags) {
+function createCheck(flags: Flags) {
   const api = createFlagsApi(flags, { auth: 'none' });
   const path = '/api/client/features';
   const headers = { host: 'localhost', 'unleash-client-spec': '4.5.0' };

@@ -1,6 +1,6 @@
 import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { until } from '../../../../test/until.js';
-import { createHub } from '../../src/client/hub.js';
+import { createHub } from '../../src/client/client-hub.js';
 import type { ReplySink } from '../../src/index.js';
 
 const DEFAULT = { project: 'default' };

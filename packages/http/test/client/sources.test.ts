@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type Flags, FlagsError, memoryStorage, openFlags } from '@flags/core';
-import { issueTicket, verifyTicket } from '@flags/core/integration';
+import { issueTicket, verifyTicket } from '@flags/core/integration/http';
 import type { Express } from 'express';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';

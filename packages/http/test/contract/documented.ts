@@ -1,8 +1,8 @@
 import type { Flags } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Method } from '../../src/api/route.js';
-import { openApiDocument } from '../../src/openapi/document.js';
+import { openApiDocument } from '../../src/openapi/openapi-document.js';
 import { GROUPS } from '../../src/routes.js';
 import type { SentResponse } from './send.js';
 

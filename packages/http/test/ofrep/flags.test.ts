@@ -1,5 +1,5 @@
 import { memoryStorage, openFlags, type Payload, type StrategyInput } from '@flags/core';
-import { resolveSwitch } from '@flags/core/integration';
+import { resolveSwitch } from '@flags/core/integration/openfeature';
 import { OFREPProvider } from '@openfeature/ofrep-provider';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
 import request from 'supertest';

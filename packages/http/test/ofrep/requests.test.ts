@@ -1,7 +1,7 @@
 import type { NewToken } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
 import request from 'supertest';
-import { openApiDocument } from '../../src/openapi/document.js';
+import { openApiDocument } from '../../src/openapi/openapi-document.js';
 import { GROUPS } from '../../src/routes.js';
 import { createDocumentedCheck, type DocumentedCheck } from '../contract/documented.js';
 import { EXPRESS_VERSIONS_IN_LENGTH } from '../express-versions.js';

@@ -1,7 +1,7 @@
 import { memoryStorage, openFlags } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
+import { inputSchemas } from '@flags/core/integration/http';
 import type { AuthMode } from '../../src/auth/auth.js';
-import { openApiDocument } from '../../src/openapi/document.js';
+import { openApiDocument } from '../../src/openapi/openapi-document.js';
 import { GROUPS } from '../../src/routes.js';
 
 export const AUTH_MODES: readonly AuthMode[] = ['none', 'token', 'host'];

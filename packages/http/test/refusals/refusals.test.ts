@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Flags, memoryStorage, openFlags } from '@flags/core';
-import { type InputSchemas, inputSchemas, type JsonSchema } from '@flags/core/integration';
+import { type InputSchemas, inputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { type Mutant, mutantsOf } from '../../../core/test/refusals/mutants.js';
 import { type Refusal, type RefusalTable, recorded, toRefusal } from '../../../core/test/refusals/table.js';
 import { toFetchHandler } from '../../src/adapters/fetch.js';

@@ -1,5 +1,5 @@
 import { FlagsError } from '@flags/core';
-import type { PreparedCommit } from '@flags/core/integration';
+import type { PreparedCommit } from '@flags/core/integration/postgres';
 import type { DocumentKey } from '@flags/core/storage';
 import { bumpVersionShard } from '../data-version.js';
 import { FEED_OFFSET } from '../feed/position.js';

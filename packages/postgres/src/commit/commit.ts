@@ -1,4 +1,4 @@
-import type { PreparedCommit } from '@flags/core/integration';
+import type { PreparedCommit } from '@flags/core/integration/postgres';
 import type { CommitResult } from '@flags/core/storage';
 import { sqlState } from '../connection/errors.js';
 import { bumpVersionShard } from '../data-version.js';

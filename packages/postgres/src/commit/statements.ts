@@ -1,4 +1,4 @@
-import type { PreparedCommit, PreparedEvent, PreparedWrite } from '@flags/core/integration';
+import type { PreparedCommit, PreparedEvent, PreparedWrite } from '@flags/core/integration/postgres';
 import type { DocumentCheck, DocumentKey, Vacancy } from '@flags/core/storage';
 import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { type TableNames, toLiteral, toLiterals, toStoredText } from '../tables.js';

@@ -1,4 +1,4 @@
-import { RESOLUTIONS } from '@flags/core/integration';
+import { RESOLUTIONS } from '@flags/core/integration/postgres';
 import type { TableNames } from '../tables.js';
 
 /**

@@ -1,5 +1,5 @@
 import { LIMITS } from '@flags/core';
-import { type Admission, applicationsOf, decideAdmission, type UsageBatch } from '@flags/core/integration';
+import { type Admission, applicationsOf, decideAdmission, type UsageBatch } from '@flags/core/integration/postgres';
 import { fromStoredText, toStoredText } from '../tables.js';
 import type { UsageDatabase } from './usage-database.js';
 

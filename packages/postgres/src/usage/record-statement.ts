@@ -7,7 +7,7 @@ import {
   RESOLUTIONS,
   rowsOf,
   type UsageBatch,
-} from '@flags/core/integration';
+} from '@flags/core/integration/postgres';
 import { bumpVersionShard } from '../data-version.js';
 import type { Statement } from '../database.js';
 import { bounded, toStoredText } from '../tables.js';

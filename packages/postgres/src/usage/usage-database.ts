@@ -1,4 +1,4 @@
-import type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from '@flags/core/integration';
+import type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from '@flags/core/integration/postgres';
 import { bumpVersionShard } from '../data-version.js';
 import type { Database } from '../database.js';
 import {

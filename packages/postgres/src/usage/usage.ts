@@ -8,7 +8,7 @@ import {
   type UsageBatch,
   type UsageStorage,
   usageRemovals,
-} from '@flags/core/integration';
+} from '@flags/core/integration/postgres';
 import { createBatches } from '../batches.js';
 import type { Database } from '../database.js';
 import type { TableLocation } from '../tables.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FlagsStorage } from '@flags/core';
-import { usageOf } from '@flags/core/integration';
+import { usageOf } from '@flags/core/integration/postgres';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { delay } from '../../src/connection/errors.js';

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Awaitable } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import type { StoreSize } from '../../../http/test/budgets/definitions.js';
 import { serverProgram } from '../../../http/test/budgets/measured-server.js';
 import { isWithin, measureAll, type Result, tableOf } from '../../../http/test/budgets/run.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFlags } from '@flags/core';
-import { usageOf } from '@flags/core/integration';
+import { usageOf } from '@flags/core/integration/postgres';
 import { Pool } from 'pg';
 import { until } from '../../../../test/until.js';
 import { openDatabase } from '../../src/database.js';

@@ -24,7 +24,7 @@ export function nodeProgram(name: string): NodeProgram {
     platform: 'node',
     external: ['pg-native', 'better-sqlite3'],
     alias: {
-      '@flags/core/integration': join(__dirname, '../../../core/src/integration.ts'),
+      '@flags/core/integration': join(__dirname, '../../../core/src/integration'),
       '@flags/core': join(__dirname, '../../../core/src/index.ts'),
     },
   });

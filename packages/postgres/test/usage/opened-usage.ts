@@ -1,4 +1,4 @@
-import { type UsageStorage, usageOf } from '@flags/core/integration';
+import { type UsageStorage, usageOf } from '@flags/core/integration/postgres';
 import { type PostgresStorageOptions, postgresStorage } from '../../src/index.js';
 
 /** Opens a storage for its usage. Closing it closes the storage. */

@@ -7,7 +7,7 @@ import {
   type UsageReport,
   type UsageStorage,
   usageOf,
-} from '@flags/core/integration';
+} from '@flags/core/integration/postgres';
 import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
 import { Client, Pool } from 'pg';
 import type { Database } from '../../src/database.js';

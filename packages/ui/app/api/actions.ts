@@ -4,12 +4,15 @@ const PROJECT = '/api/admin/projects/:project';
 const FLAG = `${PROJECT}/features/:flag`;
 const REQUEST = '/api/admin/change-requests/:request';
 
-/** A request: its method and path, and the type of the reply's body. */
-type Action<Reply> = readonly [method: string, path: string, reply?: Reply];
+/**
+ * A request: its method and path, whether no event reports changes of the reply, and the type of the reply's body. Such
+ * replies change all the time, or with the caller's token: a change of the page does not reload them.
+ */
+type Action<Reply> = readonly [method: string, path: string, events?: 'unreported', reply?: Reply];
 
 /** The requests of the page, by the action that `authorize` knows. */
 export const ACTIONS = {
-  getSession: ['GET', '/api/admin/session'] as Action<api.Session>,
+  getSession: ['GET', '/api/admin/session', 'unreported'] as Action<api.Session>,
   listProjects: ['GET', '/api/admin/projects'] as Action<{ readonly projects: readonly api.Project[] }>,
   getProject: ['GET', PROJECT] as Action<unknown>,
   listAllFlags: ['GET', '/api/admin/features'] as Action<api.FlagPage>,
@@ -41,11 +44,15 @@ export const ACTIONS = {
     readonly totalEvents: number;
   }>,
   exportEvents: ['GET', '/api/admin/event-export'] as Action<never>,
-  listConsumers: ['GET', '/api/admin/consumers'] as Action<{ readonly consumers: readonly api.Consumer[] }>,
+  listConsumers: ['GET', '/api/admin/consumers', 'unreported'] as Action<{
+    readonly consumers: readonly api.Consumer[];
+  }>,
   resetConsumer: ['POST', '/api/admin/consumers/:consumer/reset'] as Action<undefined>,
   deleteConsumer: ['DELETE', '/api/admin/consumers/:consumer'] as Action<undefined>,
-  listUsage: ['GET', '/api/admin/metrics/usage'] as Action<{ readonly usage: readonly api.UsageRow[] }>,
-  listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag'] as Action<{ readonly usage: readonly api.UsageRow[] }>,
+  listUsage: ['GET', '/api/admin/metrics/usage', 'unreported'] as Action<{ readonly usage: readonly api.UsageRow[] }>,
+  listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag', 'unreported'] as Action<{
+    readonly usage: readonly api.UsageRow[];
+  }>,
   listApplicationsByFlag: ['GET', '/api/admin/metrics/seen-apps'] as Action<
     Readonly<Record<string, readonly api.Application[]>>
   >,

@@ -1,6 +1,6 @@
 import { batch, signal as createSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ActionName, Replies } from './actions.js';
+import { ACTIONS, type ActionName, type Replies } from './actions.js';
 import { type ApiError, type CallOptions, call } from './call.js';
 
 /** The state of a query: its last result, and the error of the last request. */
@@ -178,9 +178,6 @@ function createResource<T>({ action, read, readFlags }: Query<T>): Resource<T> {
   return resource;
 }
 
-/** No event reports changes of these: permissions change with the token, and usage and consumers all the time. */
-const WITHOUT_EVENTS = new Set<ActionName>(['getSession', 'listUsage', 'listFlagUsage', 'listConsumers']);
-
 /**
  * Invalidates all replies after a change. Reloads visible ones at once, and the others on demand. Resolves when the
  * changed flags have been read.
@@ -188,7 +185,7 @@ const WITHOUT_EVENTS = new Set<ActionName>(['getSession', 'listUsage', 'listFlag
  * @param flags the flags that have changed; undefined: anything may have changed
  */
 export async function invalidateAfterChange(flags?: readonly string[]): Promise<void> {
-  await reload(({ action }) => !WITHOUT_EVENTS.has(action), flags);
+  await reload(({ action }) => ACTIONS[action][2] !== 'unreported', flags);
 }
 
 /** Reads the replies of some actions again. */

@@ -203,7 +203,7 @@ export async function projectsSeenIn(
 interface Room {
   readonly author: ChangeAuthor;
   readonly bytes: number;
-  /** The request that makes room. */
+  /** The id of the request that this one replaces: it does not count. */
   readonly replaces: string | undefined;
 }
 

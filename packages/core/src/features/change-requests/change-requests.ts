@@ -17,9 +17,9 @@ import { policyOperations } from './policy.operations.js';
 /** Operations on changes that wait for a time, for approval, or for both: `flags.changeRequests`. */
 export class ChangeRequests<Own extends string = never> extends Namespace {
   /**
-   * Requests changes. They are validated and planned immediately: what `apply` would refuse is refused now. That they need
-   * approval is no refusal. They are decided again when the request is applied: by a person, or by itself at the time `at`,
-   * as soon as it has the approvals that it needs. What needs no approval and has no time is approved at once.
+   * Requests changes. They are validated and planned immediately: what `apply` would refuse is refused now, except for a
+   * missing approval. They are decided again when the request is applied: by a person, or by itself at the time `at`, as soon
+   * as it has the approvals that it needs. What needs no approval and has no time is approved at once.
    *
    * With an `id` that was used before by the same author, for the same changes, times and options, it returns that request
    * as it is now.

@@ -30,14 +30,14 @@ import type { DueRequestClock, SharedRequestEngine } from './engine.js';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** Milliseconds that one run waits for answers of the host, before it passes over the requests that lack one. */
+/** Milliseconds that one run waits for answers of the host. Then it skips the requests without an answer. */
 const PATIENCE = 100;
 /** How often the host is asked about one request, if the request changes while the host answers. */
 const QUESTIONS = 3;
 /** Documents that one commit deletes. */
 const PRUNED_AT_ONCE = 100;
 
-/** The request, or a document that the host was asked about, has changed meanwhile. */
+/** The request, or a document that it changes, has changed while the host answered. */
 class HasChanged extends Error {}
 
 export interface DueRequestsOptions {
@@ -58,13 +58,13 @@ type Outcome = 'ended' | 'gone' | 'waits' | 'stop';
  */
 export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestClock {
   readonly name = 'change requests';
-  /** The open requests with a time, as the last look has found them: when each is due, by id. */
+  /** When each open request is due, by id, as the last read of the list found it. */
   private times = new Map<string, number>();
-  /** When the last look began, in milliseconds since 1970. */
+  /** When the last read of the list began, in milliseconds since 1970. */
   private lookedAt = Number.NEGATIVE_INFINITY;
   private prunesAt = Number.NEGATIVE_INFINITY;
   /**
-   * When requests are due that this process has written since the last look began: the list may lack them. Undefined:
+   * When requests are due that this process has written since then, by id: the list that was read may lack them. Undefined:
    * never.
    */
   private expected = new Map<string, number | undefined>();
@@ -96,7 +96,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   nextAt(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const [id, at] of this.times) {
-      // A request that was due at the last look waits for the next poll; one that the look did not see does not.
+      // The last read of the list has already tried the requests that were due. They wait for the next poll.
       if (at > this.lookedAt || this.expected.has(id)) next = Math.min(next, Math.max(at, this.lookedAt + 1));
     }
     return next;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { once } from 'node:events';
 import { FlagsError, isFlagsError, shorten } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import { sleep } from '../../base/sleep.js';
 import type { EvaluationStatus } from '../../evaluation/evaluation.types.js';
-import { BATCH_SIZE, type FeedReader, toFlagsEvent } from '../../kernel/log/feed.js';
+import { type FeedReader, toFlagsEvent } from '../../kernel/log/feed.js';
+import { type Cursor, PageReader } from '../../kernel/log/page-reader.js';
 import type { Registry } from '../../kernel/registry.js';
-import { newestPosition, readFeed } from '../../storage/feed-pages.js';
 import type { FlagsStorage, StoredEvent } from '../../storage/port.js';
 import { FEED_PAGE_BYTES } from '../history/event.operations.js';
 import { type ConsumerState, consumerDocuments, writeConsumer } from './consumer.js';
@@ -61,37 +61,35 @@ export class ConsumerRunner implements FeedReader {
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
   private isAbandoned = false;
-  private isWoken = false;
-  private resolveWake: () => void = () => undefined;
-  private latestRead: Promise<boolean> = Promise.resolve(true);
-  /** The kinds of access whose last attempt failed. Each series of failures is reported once. */
-  private readonly failing = new Set<'read' | 'write'>();
+  /** The reader of the latest tenure. */
+  private reader: PageReader | undefined;
+  /** Whether the last access to the consumer's document failed. Only the first of several failures in a row is reported. */
+  private isWriteFailing = false;
 
   constructor(private readonly start: ConsumerRun) {
     this.finished = this.run();
   }
 
   wake(): void {
-    this.isWoken = true;
-    this.resolveWake();
+    this.reader?.wake();
   }
 
-  lastReadSucceeded(): Promise<boolean> {
-    return this.latestRead;
+  async lastReadSucceeded(): Promise<boolean> {
+    return this.reader?.lastReadSucceeded() ?? true;
   }
 
-  /** The position is stored. */
+  /** Resolves at once: the position is stored. */
   async whenStarted(): Promise<void> {}
 
   hasStarted(): boolean {
     return true;
   }
 
-  /** Looks at the consumer now, if it is this one, because this engine has reset or deleted it. */
+  /** Reads the consumer now, if it is this one: this engine has reset or deleted it. */
   async check(name: string): Promise<void> {
     const { tenure } = this;
     if (name !== this.start.name || !tenure) return;
-    // A write that runs may have read the consumer before.
+    // A running write may have read the consumer before that change.
     await this.writing;
     if (this.tenure !== tenure || tenure.ending.signal.aborted) return;
     this.renew(tenure);
@@ -128,7 +126,7 @@ export class ConsumerRunner implements FeedReader {
         const tenure = await this.watch();
         if (tenure) await this.hold(tenure);
       } catch (error) {
-        // Only the deletion of the consumer.
+        // Only the deletion of the consumer rejects.
         this.stopping.abort();
         this.start.onError(error);
       }
@@ -148,11 +146,11 @@ export class ConsumerRunner implements FeedReader {
         const { holder } = found.body as ConsumerState;
         const isFree = holder === null || holder === this.id || at - seen.at >= lease;
         const tenure = isFree ? await this.take(found.revision) : undefined;
-        this.failing.clear();
+        this.isWriteFailing = false;
         if (tenure) return tenure;
       } catch (error) {
         if (isFlagsError(error) && error.code === 'consumer_not_found') throw error;
-        this.report(error, 'write');
+        this.reportWrite(error);
       }
       await sleep(Math.max(lease / 10, pollInterval), this.stopping.signal);
     }
@@ -176,10 +174,12 @@ export class ConsumerRunner implements FeedReader {
   private async hold(tenure: Tenure): Promise<void> {
     const { signal } = tenure.ending;
     this.tenure = tenure;
-    signal.addEventListener('abort', () => this.wake(), { once: true });
+    this.reader = this.createReader(tenure);
     if (this.stopping.signal.aborted) tenure.ending.abort();
     this.schedule(tenure, this.start.lease / 3);
-    await this.deliver(tenure);
+    this.reader.wake();
+    if (!signal.aborted) await once(signal, 'abort');
+    await this.reader.whenIdle();
     clearTimeout(this.timer);
     this.tenure = undefined;
     await this.writing;
@@ -188,24 +188,31 @@ export class ConsumerRunner implements FeedReader {
     if (isFlagsError(signal.reason) && signal.reason.code === 'consumer_not_found') throw signal.reason;
   }
 
-  private async deliver(tenure: Tenure): Promise<void> {
-    const { signal } = tenure.ending;
-    while (!signal.aborted) {
-      this.isWoken = false;
-      const events = await this.read(tenure);
-      if (this.hasLapsed(tenure)) tenure.ending.abort(this.lostLease());
-      if (signal.aborted) return;
-      if (events.length === 0) await this.nextWake();
-      else await this.handle(tenure, events);
-      if (tenure.failures > 0) await sleep(pauseAfter(tenure.failures), signal);
-      // Yields to the event loop: a storage that answers synchronously would block it until the last event.
-      else await setImmediate();
-    }
+  private createReader(tenure: Tenure): PageReader {
+    const { storage, onError } = this.start;
+    const cursor: Cursor = {
+      get position() {
+        return { after: tenure.position ?? undefined };
+      },
+      hasEnded: () => tenure.ending.signal.aborted,
+      handle: (events) => this.handle(tenure, events),
+      skip: (newest, error) => this.skip(tenure, newest, error),
+    };
+    return new PageReader({
+      storage,
+      cursor,
+      maxBytes: FEED_PAGE_BYTES,
+      onError: (error) => {
+        if (!this.stopping.signal.aborted) onError(error);
+      },
+    });
   }
 
   private async handle(tenure: Tenure, events: readonly StoredEvent[]): Promise<void> {
     const { registry, handler, onError } = this.start;
     const { signal } = tenure.ending;
+    if (this.hasLapsed(tenure)) tenure.ending.abort(this.lostLease());
+    if (signal.aborted) return;
     try {
       await handler(
         events.map((event) => toFlagsEvent(registry, event)),
@@ -217,53 +224,21 @@ export class ConsumerRunner implements FeedReader {
     } catch (error) {
       if (signal.aborted) return;
       const message = messageOf(error);
-      // A repetition that fails for another reason is another fault.
+      // Reports a repetition only if it fails for another reason.
       if (tenure.failures === 0 || message !== tenure.error) onError(error);
       tenure.error = message;
       tenure.failures += 1;
     }
     this.changed(tenure);
+    if (tenure.failures > 0) await sleep(pauseAfter(tenure.failures), signal);
   }
 
-  private async read(tenure: Tenure): Promise<readonly StoredEvent[]> {
-    const range = { after: tenure.position ?? undefined, limit: BATCH_SIZE, maxBytes: FEED_PAGE_BYTES };
-    try {
-      return await this.track(readFeed(this.start.storage, range));
-    } catch (error) {
-      const isLost = isFlagsError(error) && error.code === 'history_lost';
-      const found = isLost ? this.continueAfterLoss(tenure, error) : Promise.reject(error);
-      await found.catch((failure: unknown) => this.report(failure, 'read'));
-      return [];
-    }
-  }
-
-  private async continueAfterLoss(tenure: Tenure, error: unknown): Promise<void> {
-    const { storage, onHistoryLost, onError } = this.start;
-    const position = await this.track(newestPosition(storage));
-    tenure.position = position ?? null;
+  private async skip(tenure: Tenure, newest: string | undefined, error: unknown): Promise<void> {
+    const { onHistoryLost, onError } = this.start;
+    tenure.position = newest ?? null;
     this.changed(tenure);
-    this.wake();
-    if (onHistoryLost) await onHistoryLost(position);
+    if (onHistoryLost) await onHistoryLost(newest);
     else onError(error);
-  }
-
-  private track<T>(query: Promise<T>): Promise<T> {
-    this.latestRead = query.then(
-      () => {
-        this.failing.delete('read');
-        return true;
-      },
-      () => false,
-    );
-    return query;
-  }
-
-  /** Resolves at the next wake-up, or at one since the last read began. */
-  private async nextWake(): Promise<void> {
-    if (this.isWoken) return;
-    await new Promise<void>((resolve) => {
-      this.resolveWake = resolve;
-    });
   }
 
   private changed(tenure: Tenure): void {
@@ -306,12 +281,12 @@ export class ConsumerRunner implements FeedReader {
         else return { ...stored, position: tenure.position, error: tenure.error, ...change };
         return stored.holder === this.id && change ? { ...stored, ...change } : undefined;
       });
-      this.failing.delete('write');
+      this.isWriteFailing = false;
       if (end) tenure.ending.abort(end);
       else tenure.renewedAt = startedAt;
     } catch (error) {
       tenure.isDirty ||= isDirty;
-      this.report(error, 'write');
+      this.reportWrite(error);
     }
   }
 
@@ -323,9 +298,9 @@ export class ConsumerRunner implements FeedReader {
     return new Error(`Another node may run the consumer ${this.start.name} now.`);
   }
 
-  private report(error: unknown, source: 'read' | 'write'): void {
-    if (!this.failing.has(source) && !this.stopping.signal.aborted) this.start.onError(error);
-    this.failing.add(source);
+  private reportWrite(error: unknown): void {
+    if (!this.isWriteFailing && !this.stopping.signal.aborted) this.start.onError(error);
+    this.isWriteFailing = true;
   }
 }
 

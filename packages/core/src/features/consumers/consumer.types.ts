@@ -4,8 +4,8 @@ import type { FlagsEvent } from '../../kernel/log/event.types.js';
 export type ConsumerStart = 'now' | 'beginning';
 
 /**
- * Handles the next events of a consumer: of one read of the log, at least one, and at most 64 KiB of `data` and `before`. When
- * it has returned, or its promise has resolved, the events are consumed. If it throws, they are repeated.
+ * Handles the next events of a consumer: at least one, and at most 64 KiB of `data` and `before`. The events are consumed when
+ * it has returned, or when its promise has resolved. If it throws, they are repeated.
  *
  * `signal` aborts when this node may no longer handle them: after `stop()` and `close()`, when the consumer is reset or
  * deleted, and when another node has taken over. End soon then.

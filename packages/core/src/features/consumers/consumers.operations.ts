@@ -98,7 +98,7 @@ type Lag = Consumer['lag'];
 
 const NO_LAG: Lag = { events: 0, ms: 0 };
 
-/** Events per read: SQLite walks through the data of each. */
+/** Events per read. Few, because SQLite reads the data of each event, too. */
 const HEADS = 100;
 
 /**
@@ -144,7 +144,10 @@ async function countNewest(storage: FlagsStorage, wanted: ReadonlySet<string>): 
   return counts;
 }
 
-/** Reads the event after a position. None follows a lost event: the consumer will continue after the newest. */
+/**
+ * Reads the event after a position. Undefined also if the storage has lost the event at the position: the consumer will
+ * continue after the newest event.
+ */
 async function readNext(storage: FlagsStorage, position: string | null): Promise<StoredEventHead | undefined> {
   await pause();
   try {

@@ -4,8 +4,8 @@ import { type EventType, WIRE_NAMES } from '../../words/event-names.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import type { Flag, FlagDetail } from '../flags/flag.types.js';
 import { membersOf } from '../flags/flag-members.js';
-import type { StrategyRollout } from '../flags/rollout.types.js';
 import type { Strategy } from '../flags/strategy.types.js';
+import type { StrategyRollout } from '../flags/strategy-rollout.types.js';
 import type { Variant } from '../flags/variant.types.js';
 import type { Token } from '../tokens/token.types.js';
 

@@ -86,7 +86,7 @@ function linked(text: string, address: string | null | undefined): string {
   return address == null ? title : `<${escapeText(address).replaceAll('|', '%7C')}|${title}>`;
 }
 
-/** Whether another event of the set tells the percentage that this one sets. */
+/** Whether another event of the set, that of a rollout, already says the percentage. */
 function isPartOfRollout({ type, flag, environment, data }: FlagsEvent, set: readonly FlagsEvent[]): boolean {
   const { id } = Object(data) as { readonly id?: unknown };
   return (

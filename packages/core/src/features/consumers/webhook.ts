@@ -40,7 +40,7 @@ export function createWebhookHandler(
   if (!(timeout >= 1 && timeout < 2 ** 31)) {
     throw invalidInput([{ message: 'must be a number of milliseconds, at least 1', path: '/timeout' }]);
   }
-  /** The tenure in which the receiver has ended the deliveries. */
+  /** The signal of the tenure in which the receiver answered 410. In the next tenure, it is tried again. */
   let ended: AbortSignal | undefined;
   return sendInOrder({
     itemsOf: (batch) => batch.filter(isWanted),

@@ -1,5 +1,5 @@
+import { assertEnvironment } from '../../base/assert-environment.js';
 import { COMPILED } from '../../base/compiled-schemas.js';
-import { assertEnvironment } from '../../base/environments.js';
 import { LIMITS } from '../../base/limits.js';
 import { paced } from '../../base/paced.js';
 import type { JsonSchema } from '../../base/primitives.js';

@@ -3,8 +3,8 @@ import { memberOf } from '../../base/parts.js';
 import type { Constraint } from '../../evaluation/definitions.types.js';
 import { percentageParameter } from '../../evaluation/strategies.js';
 import { type EnvironmentState, environmentOf, type FlagState, inOrder, rolloutOf } from './flag.js';
-import type { StrategyRollout } from './rollout.types.js';
 import type { Strategy, StrategyVariant } from './strategy.types.js';
+import type { StrategyRollout } from './strategy-rollout.types.js';
 
 /** One side of a change: the stored state before it, or after it. */
 export interface StoredSide {

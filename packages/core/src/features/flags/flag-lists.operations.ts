@@ -1,6 +1,6 @@
+import { assertEnvironment } from '../../base/assert-environment.js';
 import { compareCodePoints } from '../../base/collections.js';
 import type { Awaitable, ListPage, PageQuery } from '../../base/common.types.js';
-import { assertEnvironment } from '../../base/environments.js';
 import { paced } from '../../base/paced.js';
 import { cutPage, type PageBounds, pageBounds } from '../../base/pages.js';
 import type { FlagsSettings } from '../../base/settings.types.js';

@@ -31,10 +31,10 @@ import { METADATA } from './flag-members.js';
 import { reviveFlag } from './lifecycle.decide.js';
 import { replaceMetadata } from './metadata.decide.js';
 import { findProject } from './references.js';
-import type { StrategyRollout } from './rollout.types.js';
 import { pointerTo, type StartedRollout, startedAndOn } from './rollouts.decide.js';
 import { replaceEnvironment } from './strategies.decide.js';
 import type { Strategy } from './strategy.types.js';
+import type { StrategyRollout } from './strategy-rollout.types.js';
 
 /** Replaces the matching item in place, or appends the new one. */
 function replaceOrAppend<T>(list: readonly T[], matches: (item: T) => boolean, item: T): readonly T[] {

@@ -4,8 +4,8 @@ import type { Documents } from '../../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
 import type { FlagMembers } from './flag.types.js';
 import { membersOf } from './flag-members.js';
-import type { RolloutEndReason, StrategyRollout } from './rollout.types.js';
 import type { FlagEnvironment, SegmentUse, Strategy } from './strategy.types.js';
+import type { RolloutEndReason, StrategyRollout } from './strategy-rollout.types.js';
 import type { Variant } from './variant.types.js';
 
 /** The stored state of a flag: one document. */

@@ -5,9 +5,9 @@ import { invalidInput } from '../../base/validator.js';
 import { percentageParameter } from '../../evaluation/strategies.js';
 import { describeConstraints } from './effect.decide.js';
 import { assertNotArchived, environmentOf, type FlagEvent, type FlagState, rolloutOf, rolloutsIn } from './flag.js';
-import type { RolloutEndReason, RolloutStep, StartedFrom, StrategyRollout } from './rollout.types.js';
 import { findStrategy, type StrategyLocation } from './strategies.decide.js';
 import type { Strategy } from './strategy.types.js';
+import type { RolloutEndReason, RolloutStep, StartedFrom, StrategyRollout } from './strategy-rollout.types.js';
 
 /** Identifies a step by its index and time, so that a decision has no effect after another process has taken a step. */
 export type SeenStep = Pick<StrategyRollout, 'step' | 'since'>;

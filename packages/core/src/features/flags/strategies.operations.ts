@@ -1,5 +1,5 @@
+import { assertEnvironment } from '../../base/assert-environment.js';
 import type { EnvironmentRef, StrategyRef } from '../../base/common.types.js';
-import { assertEnvironment } from '../../base/environments.js';
 import type { ErrorDetail } from '../../base/errors.js';
 import { cloneJson } from '../../base/json.js';
 import { assertText, invalidInput } from '../../base/validator.js';

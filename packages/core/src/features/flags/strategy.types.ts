@@ -1,6 +1,6 @@
 import type { Constraint, Payload, StrategyParameters } from '../../evaluation/definitions.types.js';
 import type { BuiltInName, BuiltInParameters } from '../../evaluation/strategies.js';
-import type { StrategyRollout } from './rollout.types.js';
+import type { StrategyRollout } from './strategy-rollout.types.js';
 import type { WeightType } from './variant.types.js';
 
 /** A variant of one strategy. It replaces the flag's variants if that strategy switches the flag on. */

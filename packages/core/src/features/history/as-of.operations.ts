@@ -1,6 +1,6 @@
+import { assertEnvironment } from '../../base/assert-environment.js';
 import { compareCodePoints } from '../../base/collections.js';
 import type { FlagRef } from '../../base/common.types.js';
-import { assertEnvironment } from '../../base/environments.js';
 import { cloneJson, deepFreeze } from '../../base/json.js';
 import type { Lifetime } from '../../base/lifetime.js';
 import { LIMITS } from '../../base/limits.js';

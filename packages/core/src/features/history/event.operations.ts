@@ -36,7 +36,7 @@ async function listEvents({ validate, storage, registry }: EventEngine, input: E
     total: true,
     ...(since !== undefined && { after: since }),
   } as const;
-  // Up to the last event of the page before, which is skipped. HTTP pages by `offset`.
+  // A cursor is the last event of the previous page, which is skipped. HTTP pages by `offset`.
   const start = after === undefined ? { offset: query.offset ?? 0 } : { until: after, offset: 1 };
   const { events, total = 0 } = await storage.events({ ...all, ...start, limit, maxBytes: LIMITS.pageSize });
   const last = start.offset + events.length < total ? events.at(-1) : undefined;

@@ -15,7 +15,7 @@ import type { Registry } from '../../kernel/registry.js';
 import type { DocumentKey, StoredEvent } from '../../storage/port.js';
 import { type Restoration, restoreDocuments } from './restore.js';
 
-/** Prepares an undo. Its events name no operation: each needs the permission for itself. */
+/** Prepares an undo. Its events do not name an operation, so each event needs its own permission. */
 export async function prepareUndo(
   engine: Engine,
   { changeSet: id }: ChangeSetRef,

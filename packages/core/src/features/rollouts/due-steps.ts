@@ -8,8 +8,8 @@ import type { DueCounts, DueSource } from '../../kernel/due/source.js';
 import { actorOf, type PreparedChange, type UnitOfWork } from '../../kernel/engine.js';
 import type { FlagEvent, FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
-import type { StrategyRollout } from '../flags/rollout.types.js';
 import * as rules from '../flags/rollouts.decide.js';
+import type { StrategyRollout } from '../flags/strategy-rollout.types.js';
 import { askDue, assertAuthor } from '../tokens/author.js';
 import { RolloutGuards } from './guard.js';
 import { createPool } from './pool.js';
@@ -37,7 +37,7 @@ type Decide = (flag: FlagState, at: string) => readonly FlagEvent[];
 interface DueChange {
   readonly decide: Decide;
   readonly context?: Partial<SetContext>;
-  /** Called for a decision that is not empty, in the commit. */
+  /** Called in the commit, unless there is nothing to change. */
   readonly check?: ((unit: UnitOfWork) => Promise<void>) | undefined;
   readonly ifRevision?: number | undefined;
 }

@@ -3,7 +3,7 @@ import { askHost } from '../../kernel/due/host.js';
 import type { KnownRollout } from './rolling-flags.js';
 import type { GuardAnswer, RolloutGuard } from './rollout.types.js';
 
-/** Milliseconds between two questions about one rollout whose hold is not over. */
+/** Milliseconds between two questions about one rollout during a hold. */
 const INTERVAL = 60_000;
 
 /** Asks the guard of this process: before each step, and every minute of a hold. */

@@ -3,7 +3,7 @@ import type { ErrorDetail } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import type { ObjectSchema } from '../../base/primitives.js';
 import { createValidator } from '../../base/validator.js';
-import { ROLLOUT_STATES } from '../flags/rollout.types.js';
+import { ROLLOUT_STATES } from '../flags/strategy-rollout.types.js';
 import type { AdvanceOptions, NewRollout, NewRolloutStep, RolloutQuery, StopOptions } from './rollout.types.js';
 
 const step: ObjectSchema<NewRolloutStep> = {

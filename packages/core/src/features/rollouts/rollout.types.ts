@@ -1,5 +1,5 @@
 import type { Awaitable, StrategyRef } from '../../base/common.types.js';
-import type { RolloutStatus, StrategyRollout } from '../flags/rollout.types.js';
+import type { RolloutStatus, StrategyRollout } from '../flags/strategy-rollout.types.js';
 
 /** A strategy whose percentage changes in steps. */
 export interface Rollout extends StrategyRollout {

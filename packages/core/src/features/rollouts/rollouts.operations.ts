@@ -1,6 +1,6 @@
+import { assertEnvironment } from '../../base/assert-environment.js';
 import { compareCodePoints } from '../../base/collections.js';
 import type { ListPage, PageQuery, StrategyRef } from '../../base/common.types.js';
-import { assertEnvironment } from '../../base/environments.js';
 import { copyJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import { pageBounds, takePage } from '../../base/pages.js';
@@ -17,8 +17,8 @@ import {
 } from '../../kernel/operation.js';
 import type { FlagEvent, FlagState } from '../flags/flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from '../flags/flag.kind.js';
-import type { RolloutStep } from '../flags/rollout.types.js';
 import * as rules from '../flags/rollouts.decide.js';
+import type { RolloutStep } from '../flags/strategy-rollout.types.js';
 import { type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';
 import { validateRolloutQuery } from './rollout.schema.js';
 import type { AdvanceOptions, EndedRollout, NewRollout, Rollout, RolloutQuery, StopOptions } from './rollout.types.js';

@@ -1,5 +1,5 @@
+import { assertEnvironment } from '../../base/assert-environment.js';
 import type { ListPage, PageQuery } from '../../base/common.types.js';
-import { assertEnvironment } from '../../base/environments.js';
 import { FlagsError } from '../../base/errors.js';
 import { cutPage, pageBounds } from '../../base/pages.js';
 import { toTimestamp } from '../../base/primitives.js';

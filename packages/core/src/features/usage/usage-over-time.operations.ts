@@ -1,5 +1,5 @@
+import { assertEnvironment } from '../../base/assert-environment.js';
 import type { ListPage, PageQuery } from '../../base/common.types.js';
-import { assertEnvironment } from '../../base/environments.js';
 import { pageBounds, parseCursor, takePage } from '../../base/pages.js';
 import type { Validator } from '../../base/validator.js';
 import type { Engine } from '../../kernel/engine.js';

@@ -1,20 +1,14 @@
-import { type ErrorCode, isFlagsError, type Refusal } from '../../base/errors.js';
+import { isFlagsError, isTransientCode, type Refusal } from '../../base/errors.js';
 import type { Lifetime } from '../../base/lifetime.js';
 
 /** Milliseconds that a function of the host may take. */
 const PATIENCE = 10_000;
 
-/** Errors of this node or its storage. The same call may succeed later, so the next poll tries again. */
-const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  ...(['storage_busy', 'storage_unavailable', 'outcome_unknown', 'too_much_contention'] as const),
-  ...(['storage_unsupported', 'closed'] as const),
-]);
-
 /**
  * Whether an error came from this node, its storage or the host, and is not a refusal: the same call may succeed later.
  */
 export function isTransient(error: unknown): boolean {
-  return !isFlagsError(error) || TRANSIENT.has(error.code);
+  return !isFlagsError(error) || isTransientCode(error.code);
 }
 
 /** Converts an error to a refusal. Undefined for a transient error: then try again. */

@@ -1,13 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
 import type { TokenKind } from '../../base/common.types.js';
-import { isFlagsError } from '../../base/errors.js';
 import { memoizeAsync } from '../../base/memoize.js';
 import { type Polling, startPolling } from '../../base/polling.js';
-import { newestPosition, readFeed } from '../../storage/feed-pages.js';
+import { newestPosition } from '../../storage/feed-pages.js';
 import type { FlagsStorage, StoredEvent } from '../../storage/port.js';
 import type { EventType } from '../../words/event-names.js';
 import type { Registry } from '../registry.js';
 import type { FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
+import { type Cursor, PageReader, type Position } from './page-reader.js';
 
 /** Delivers committed events to listeners. */
 export interface Feed {
@@ -128,58 +127,63 @@ export function toFlagsEvent({ describeEvent, kindOf }: Registry, event: StoredE
   };
 }
 
-/** The largest number of events per read. */
-export const BATCH_SIZE = 200;
-
 interface SubscriptionStart extends SubscribeOptions {
   readonly storage: FlagsStorage;
   readonly registry: Registry;
   readonly listener: FlagsEventListener;
-  /** Receives errors of the listener. Receives a read error once, and again only after a successful read. */
+  /** Receives errors of the listener, and the first of several failed reads in a row. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Reads the feed from its own position and calls the listener for one event at a time. A slow listener does not delay
- * other listeners. After a failed read, the next wake-up reads from the same position.
+ * A reader of the feed whose cursor is in memory. Calls the listener for one event at a time. A slow listener does not delay
+ * other listeners.
  */
-class Subscription implements FeedReader {
-  /** The position after which the next read starts. Unknown until the newest event is read. */
-  private position: { readonly after: string | undefined } | undefined;
-  private hasEnded = false;
-  private isFailureReported = false;
-  private latestRead: Promise<boolean> = Promise.resolve(true);
+class Subscription implements FeedReader, Cursor {
+  position: Position | undefined;
+  private isOver = false;
   private resolveEnd: () => void = () => undefined;
   private readonly ending = new Promise<void>((resolve) => {
     this.resolveEnd = resolve;
   });
-
-  /** Reads new events, unless a read is in progress. */
-  readonly wake = createSerialRunner(() => this.deliver().catch((error: unknown) => this.report(error)));
+  private readonly reader: PageReader;
 
   // All callers share one read: a second read would skip the events committed in between.
-  private readonly findPosition = memoizeAsync<void, void>(async () => {
+  readonly findPosition = memoizeAsync<void, void>(async () => {
     if (!this.position) await Promise.race([this.readPosition(), this.ending]);
   });
 
   constructor(private readonly start: SubscriptionStart) {
-    if (start.after !== undefined) this.position = { after: start.after };
-    this.wake();
+    const { storage, after, onError } = start;
+    if (after !== undefined) this.position = { after };
+    this.reader = new PageReader({
+      storage,
+      cursor: this,
+      onError: (error) => {
+        if (!this.isOver) onError(error);
+      },
+    });
+    this.reader.wake();
   }
 
-  /** Resolves when the start position is known, cannot be read, or is no longer needed. */
+  wake(): void {
+    this.reader.wake();
+  }
+
   whenStarted(): Promise<unknown> {
     return this.findPosition().catch(() => undefined);
   }
 
-  /** Whether the start position is known. */
   hasStarted(): boolean {
     return this.position !== undefined;
   }
 
-  /** Resolves after the current read, without waiting for the listener: whether the latest read succeeded. */
   lastReadSucceeded(): Promise<boolean> {
-    return this.latestRead;
+    return this.reader.lastReadSucceeded();
+  }
+
+  hasEnded(): boolean {
+    return this.isOver;
   }
 
   /**
@@ -187,86 +191,33 @@ class Subscription implements FeedReader {
    * be known.
    */
   end(): Promise<unknown> {
-    this.hasEnded = true;
+    this.isOver = true;
     this.resolveEnd();
-    return this.position ? this.latestRead : this.ending;
+    return this.position ? this.reader.lastReadSucceeded() : this.ending;
   }
 
-  private async deliver(): Promise<void> {
-    if (this.hasEnded) return;
-    const events = await this.readNext().catch((error: unknown) => this.startAgain(error));
-    this.isFailureReported = false;
-    // A batch may end early because of its size in bytes: only an empty one proves the end of the feed.
-    if (events.length > 0) this.wake();
-    for (const event of events) await this.notify(event);
+  async handle(events: readonly StoredEvent[]): Promise<void> {
+    const { registry, listener, onError } = this.start;
+    for (const event of events) {
+      if (this.isOver) return;
+      this.position = { after: event.position };
+      try {
+        await listener(toFlagsEvent(registry, event));
+      } catch (error) {
+        onError(error);
+      }
+    }
   }
 
-  private async readNext(): Promise<readonly StoredEvent[]> {
-    if (!this.position) await this.findPosition();
-    if (this.hasEnded) return [];
-    return this.read(readFeed(this.start.storage, { after: this.position?.after, limit: BATCH_SIZE }));
+  async skip(newest: string | undefined, error: unknown): Promise<void> {
+    const { onHistoryLost, onError } = this.start;
+    this.position = { after: newest };
+    if (this.isOver) return;
+    if (onHistoryLost) await onHistoryLost(newest);
+    else onError(error);
   }
 
   private async readPosition(): Promise<void> {
-    this.position ??= { after: await this.read(newestPosition(this.start.storage)) };
+    this.position ??= { after: await this.reader.track(newestPosition(this.start.storage)) };
   }
-
-  private read<T>(query: Promise<T>): Promise<T> {
-    this.latestRead = query.then(
-      () => true,
-      () => false,
-    );
-    return query;
-  }
-
-  /** Reads the start before the call, so that the caller misses no event after the state that it reads again. */
-  private async startAgain(error: unknown): Promise<readonly StoredEvent[]> {
-    if (!isFlagsError(error) || error.code !== 'history_lost') throw error;
-    const { storage, onHistoryLost, onError } = this.start;
-    const after = await this.read(newestPosition(storage));
-    this.position = { after };
-    if (this.hasEnded) return [];
-    if (onHistoryLost) await onHistoryLost(after);
-    else onError(error);
-    this.wake();
-    return [];
-  }
-
-  private async notify(event: StoredEvent): Promise<void> {
-    if (this.hasEnded) return;
-    this.position = { after: event.position };
-    try {
-      await this.start.listener(toFlagsEvent(this.start.registry, event));
-    } catch (error) {
-      this.start.onError(error);
-    }
-  }
-
-  private report(error: unknown): void {
-    if (!this.hasEnded && !this.isFailureReported) this.start.onError(error);
-    this.isFailureReported = true;
-  }
-}
-
-/** Returns a function that runs the work: never concurrently, and once more if it was called during a run. */
-function createSerialRunner(work: () => Promise<void>): () => void {
-  let wanted = false;
-  let running = false;
-
-  /** Must not await between the last check of `wanted` and the end: it would miss calls. */
-  async function run(): Promise<void> {
-    running = true;
-    while (wanted) {
-      wanted = false;
-      await work();
-      // Yields to the event loop: a storage that answers synchronously would block it until the last event.
-      if (wanted) await setImmediate();
-    }
-    running = false;
-  }
-
-  return () => {
-    wanted = true;
-    if (!running) void run();
-  };
 }

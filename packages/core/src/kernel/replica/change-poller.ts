@@ -11,7 +11,7 @@ const BATCH = 500;
 /** Documents that are applied at once. They occupy the event loop for some tens of milliseconds. */
 const BACKLOG = 2_000;
 /** Own change sets to remember. A loss begins with the newest ones. */
-const MAX_EXPECTED = 100;
+const MAX_TRACKED = 100;
 /** Documents per concurrent read, so that a remote database answers them in about one round trip. */
 const CONCURRENT_READS = 64;
 
@@ -22,7 +22,7 @@ export interface ChangePoller {
   /** The position of the last event that was applied; undefined before the first. */
   position(): string | undefined;
   /** Remembers a commit of this process until the feed brings it. */
-  expect(changeSet: string): void;
+  trackCommit(changeSet: string): void;
   /** Stops the timer. Resolves when the last read of the storage has ended. */
   close(): Promise<unknown>;
 }
@@ -58,7 +58,7 @@ export interface ChangePollerOptions {
  */
 export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   const { now, pollInterval, onError } = options;
-  const { catchUp, expect, position } = createCatchUp({
+  const { catchUp, trackCommit, position } = createCatchUp({
     ...options,
     onLost(error) {
       historyLostAt = now().toISOString();
@@ -112,7 +112,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
     refresh,
     status: () => status,
     position,
-    expect,
+    trackCommit,
     close() {
       polling?.stop();
       return latest;
@@ -120,7 +120,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   };
 }
 
-interface CatchUp extends Pick<ChangePoller, 'expect' | 'position'> {
+interface CatchUp extends Pick<ChangePoller, 'trackCommit' | 'position'> {
   /** Reads all events since its last call, and applies the changed documents. */
   readonly catchUp: () => Promise<void>;
 }
@@ -136,7 +136,7 @@ function createCatchUp({
 }: ChangePollerOptions & { readonly onLost: (error: unknown) => void }): CatchUp {
   let { after } = start;
   /** Own change sets that the feed has not brought yet. */
-  const expected = new Set<string>();
+  const tracked = new Set<string>();
 
   /**
    * Returns the document after this event. A document that was changed since then is computed from the log: together
@@ -178,7 +178,7 @@ function createCatchUp({
       const events = await readFeedHeads(storage, { after: position, limit: BATCH });
       for (const event of events) {
         const name = nameOf(event.subject);
-        expected.delete(event.changeSet);
+        tracked.delete(event.changeSet);
         if (event.revision >= (latest.get(name)?.revision ?? 0)) latest.set(name, event);
       }
       position = events.at(-1)?.position ?? position;
@@ -193,24 +193,24 @@ function createCatchUp({
   }
 
   async function followOrFail(): Promise<void> {
-    const committed = [...expected];
+    const committed = [...tracked];
     await followFeed();
-    for (const changeSet of committed) if (expected.has(changeSet)) await assertStored(changeSet);
+    for (const changeSet of committed) if (tracked.has(changeSet)) await assertStored(changeSet);
   }
 
   return {
     position: () => after,
-    expect(changeSet) {
-      expected.add(changeSet);
-      const [oldest = changeSet] = expected;
-      if (expected.size > MAX_EXPECTED) expected.delete(oldest);
+    trackCommit(changeSet) {
+      tracked.add(changeSet);
+      const [oldest = changeSet] = tracked;
+      if (tracked.size > MAX_TRACKED) tracked.delete(oldest);
     },
     async catchUp() {
       try {
         await followOrFail();
       } catch (error) {
         if (!isFlagsError(error) || error.code !== 'history_lost') throw error;
-        expected.clear();
+        tracked.clear();
         after = await reload();
         onLost(error);
         // The documents were read one kind after the other. The feed brings all of them to one state.

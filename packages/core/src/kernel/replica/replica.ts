@@ -93,7 +93,7 @@ export function followDocuments(source: DocumentSource, { after, documents }: Lo
     poller,
     onDocuments,
     applyCommit(updates, changeSet) {
-      poller.expect(changeSet);
+      poller.trackCommit(changeSet);
       // The storage works again. The server may be another one, whose revisions are lower than those in memory.
       if (poller.status().state === 'stale') void poller.refresh();
       if (!updates.some(hasMissed)) return applyUpdates(updates);

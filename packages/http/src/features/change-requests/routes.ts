@@ -1,5 +1,5 @@
 import type { ChangeRequest, ErrorCode, Flags, ListedChangeRequest } from '@flags/core';
-import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } from '@flags/core/integration';
+import { changeRequestNotFound, listReadableChangeRequests, REQUEST_STATES } from '@flags/core/integration/http';
 import type { ApprovalPolicy, ChangeRequestApproval, ChangeRequestOptions, ChangeRequestTime } from '@flags/core/types';
 import { type Action, permissionOf, writtenBy } from '../../actions.js';
 import { APPROVAL_POLICY, CHANGE_REQUEST, CHANGE_REQUESTS } from '../../api/paths.js';
@@ -7,7 +7,7 @@ import { LONG_READ } from '../../api/query.js';
 import { readableListRoute } from '../../api/readable-list.js';
 import { type Route, type RouteRequest, revised, route } from '../../api/route.js';
 import { isPermitted } from '../../auth/permissions.js';
-import { askForChanges, createAsking } from '../../changes/permissions.js';
+import { checkChanges, createChangePermissions } from '../../changes/change-permissions.js';
 import { areAll, hasMembers } from '../../events/event-filter.js';
 import { unchecked } from '../../messages/request.js';
 import {
@@ -28,7 +28,7 @@ import {
   requestToWire,
 } from './wire.js';
 
-type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
+type Caller = Pick<RouteRequest, 'flags' | 'principal'>;
 
 /** Returns the projects of a request when it was made, and the present ones of its flags. */
 function projectsOf(flags: Flags, request: Pick<ListedChangeRequest, 'projects' | 'flags'>) {
@@ -41,7 +41,7 @@ function projectsOf(flags: Flags, request: Pick<ListedChangeRequest, 'projects' 
  * not exist for that caller.
  */
 async function findReadable(
-  { flags, principal }: Asker,
+  { flags, principal }: Caller,
   id: string,
   action: Action = 'getChangeRequest',
 ): Promise<ChangeRequest> {
@@ -131,9 +131,9 @@ function decisionRoute({ path, row, decide }: Decision): Route {
     changes: 'changeRequest',
     async handle({ params, ...request }: RouteRequest<'changeRequestId'>) {
       const { id: changeRequest, changes } = await findReadable(request, params.changeRequestId, permission);
-      const asking = createAsking(request, { action: permission });
-      if (path === 'apply') await askForChanges(asking, changes);
-      return revised(await decide(asking.flags, { changeRequest }, request), requestToWire);
+      const permissions = createChangePermissions(request, { action: permission });
+      if (path === 'apply') await checkChanges(permissions, changes);
+      return revised(await decide(permissions.flags, { changeRequest }, request), requestToWire);
     },
   });
 }
@@ -163,19 +163,20 @@ export const changeRequestRoutes: readonly Route[] = [
     long: { kind: 'change', isShort: ({ body }) => hasAtMost(FEW_CHANGES, body) },
     changes: 'changeRequest',
     async handle({ body, ...request }) {
-      const asking = createAsking(request, { action: 'createChangeRequest', read: 'getFlag' });
+      const permissions = createChangePermissions(request, { action: 'createChangeRequest', read: 'getFlag' });
       // Does not use rest syntax: a body may have a million members.
       const sent = unchecked<ChangeRequestOptions>(Object(body));
       const { at, notAfter, ifUnchanged, expiresAt, replaces, reason = request.context.reason } = sent;
       const isDryRun = at === undefined;
-      const changes = await askForChanges({ ...asking, isDryRun }, changesIn(body));
+      const changes = await checkChanges({ ...permissions, isDryRun }, changesIn(body));
       if (typeof replaces === 'string') await findReadable(request, replaces, 'withdrawChangeRequest');
       const id = idOf(sent.id, request.context.id);
       const options = withoutUndefined({ at, notAfter, ifUnchanged, expiresAt, replaces, reason, id });
-      const created = await asking.flags.changeRequests.create(changes, options);
+      const created = await permissions.flags.changeRequests.create(changes, options);
       // With a repeated id, the engine returns the earlier request. Its flags may be in other projects now, so the
       // permissions are checked again.
-      for (const project of projectsOf(request.flags, created)) await asking.ask('createChangeRequest', project);
+      for (const project of projectsOf(request.flags, created))
+        await permissions.checkOnce('createChangeRequest', project);
       return revised(created, requestToWire);
     },
   }),

@@ -1,5 +1,6 @@
 import type { ChangeRequest, ListedChangeRequest } from '@flags/core';
-import { type JsonSchema, REQUEST_OPERATIONS, REQUEST_STATES } from '@flags/core/integration';
+import { REQUEST_OPERATIONS, REQUEST_STATES } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import {
   boolean,
   count,

@@ -5,11 +5,12 @@ import {
   type ImportOptions,
   type ImportResult,
 } from '@flags/core';
-import { exportReadableDefinitions, type JsonSchema } from '@flags/core/integration';
+import { exportReadableDefinitions } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { parameter } from '../../api/query.js';
 import { type Route, type RouteRequest, route } from '../../api/route.js';
 import { createProjectFilter, isPermitted } from '../../auth/permissions.js';
-import { createAsking } from '../../changes/permissions.js';
+import { createChangePermissions } from '../../changes/change-permissions.js';
 import { unchecked } from '../../messages/request.js';
 import { component } from '../../messages/schema.js';
 import { visibleEffects } from '../environments/changes.js';
@@ -104,7 +105,7 @@ export const definitionRoutes: readonly Route[] = [
       await checkNamedProjects(request.principal, document);
       const { bypassApproval } = request.context;
       const needs = { action: 'importDefinitions', isDryRun: dryRun === true, ownsNewProjects: true } as const;
-      const result = await createAsking(request, needs).flags.definitions.import(document, {
+      const result = await createChangePermissions(request, needs).flags.definitions.import(document, {
         ...(prune !== undefined && { prune }),
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),

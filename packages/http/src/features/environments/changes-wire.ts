@@ -11,21 +11,17 @@ import type {
 } from '@flags/core';
 import {
   CHANGE_OPERATIONS,
-  createValidator,
-  type FlagPreview,
-  type JsonSchema,
-  type Validator,
-} from '@flags/core/integration';
-import type { ShownUser } from '../../auth/users.js';
-import { COMPILED } from '../../compiled-schemas.js';
-import {
-  actorSchema,
-  eventSchema,
   eventToWire,
-  eventTypeSchema,
   eventTypeToWire,
   toWireState,
-} from '../../events/wire.js';
+  type Validator,
+} from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
+import { createValidator } from '@flags/core/integration/shared';
+import type { FlagPreview } from '@flags/core/types';
+import type { ShownUser } from '../../auth/users.js';
+import { COMPILED } from '../../compiled-schemas.js';
+import { actorSchema, eventSchema, eventTypeSchema } from '../../events/event-schema.js';
 import { jsonArray } from '../../messages/json.js';
 import {
   boolean,

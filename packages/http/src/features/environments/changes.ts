@@ -11,7 +11,7 @@ import { CHANGES } from '../../api/paths.js';
 import { projectsCreatedBy, projectsOfDocument } from '../../api/permission.js';
 import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../../api/route.js';
 import { createProjectFilter, type ProjectFilter } from '../../auth/permissions.js';
-import { askForChanges, askForCommitted, createAsking } from '../../changes/permissions.js';
+import { checkChanges, checkCommitted, createChangePermissions } from '../../changes/change-permissions.js';
 import { areAll, hasMembers } from '../../events/event-filter.js';
 import { invalidInput } from '../../messages/errors.js';
 import { unchecked } from '../../messages/request.js';
@@ -86,15 +86,15 @@ export const changeRoutes: readonly Route[] = [
     },
     changes: 'flag',
     async handle({ body, ...request }) {
-      const asking = createAsking(request, { action: 'applyChanges' });
-      const changes = await askForChanges(asking, changesIn(body));
+      const permissions = createChangePermissions(request, { action: 'applyChanges' });
+      const changes = await checkChanges(permissions, changesIn(body));
       const { id: given, reason = request.context.reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
       const id = idOf(given, request.context.id);
       const { bypassApproval } = request.context;
       const options = withoutUndefined({ id, reason, ifRevision, bypassApproval });
-      const applied = await asking.flags.apply(changes, options);
+      const applied = await permissions.flags.apply(changes, options);
       // A repeated id returns the first result, even for another request.
-      if (id !== undefined) await askForCommitted(asking, applied);
+      if (id !== undefined) await checkCommitted(permissions, applied);
       return shown(applied);
     },
   }),
@@ -107,9 +107,9 @@ export const changeRoutes: readonly Route[] = [
     // Plans do not wait for each other: eight simultaneous plans would hold eight copies of the same documents.
     long: { kind: 'plan', isShort: ({ body }) => hasAtMost(1, body) },
     async handle({ body, ...request }) {
-      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
-      const changes = await askForChanges(asking, changesIn(body));
-      return visiblePlan(await asking.flags.plan(changes), request.principal);
+      const permissions = createChangePermissions(request, { action: 'previewChanges', isDryRun: true });
+      const changes = await checkChanges(permissions, changesIn(body));
+      return visiblePlan(await permissions.flags.plan(changes), request.principal);
     },
   }),
   route('POST', `${CHANGES}/preview`, 'previewChanges', {
@@ -120,15 +120,15 @@ export const changeRoutes: readonly Route[] = [
     errors: CHANGE_ERRORS,
     long: { kind: 'plan' },
     async handle({ body, ...request }) {
-      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
-      const changes = await askForChanges(asking, changesIn(body));
+      const permissions = createChangePermissions(request, { action: 'previewChanges', isDryRun: true });
+      const changes = await checkChanges(permissions, changesIn(body));
       const { environment, contexts } = validatePreview(body);
       const query = {
         environment,
         contexts: contexts.map((context) => contextFromWire(context)),
         signal: request.sent.signal,
       };
-      return visiblePreview(await asking.flags.preview(changes, query), request.principal);
+      return visiblePreview(await permissions.flags.preview(changes, query), request.principal);
     },
   }),
 ];

@@ -10,7 +10,7 @@ import {
   clientFeatures,
   clientQueryOf,
   segmentFormFor,
-} from '../../client/document.js';
+} from '../../client/client-document.js';
 import { invalidInput } from '../../messages/errors.js';
 import { addressOf, headerOf, unchecked } from '../../messages/request.js';
 import {
@@ -236,7 +236,7 @@ const verifiedTokenSchema = objectComponent(
   { expiresAt: { type: 'string', format: 'date-time', description: 'Absent if the token does not expire.' } },
 );
 
-/** The check of tokens for servers that stand between SDKs and this one: their callers' tokens are ours. */
+/** For proxies between SDKs and this server: they check the tokens of their callers here. */
 export const edgeRoutes: readonly SdkRoute[] = [
   sdkRoute('POST', '/edge/validate', 'verifyTokens', {
     summary: 'Find the valid tokens among the secrets that callers have sent to a server of yours',

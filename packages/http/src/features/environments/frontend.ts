@@ -1,9 +1,10 @@
 import { type EvaluatedFlag, type EvaluationContext, LIMITS } from '@flags/core';
-import { evaluatePaced, pause } from '@flags/core/integration';
+import { evaluatePaced } from '@flags/core/integration/http';
+import { pause } from '@flags/core/integration/shared';
 import { FRONTEND } from '../../api/paths.js';
 import { otherParametersIn, parameter } from '../../api/query.js';
 import { type QueryParameter, type RouteResult, type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';
-import { clientQueryOf, selectedNames } from '../../client/document.js';
+import { clientQueryOf, selectedNames } from '../../client/client-document.js';
 import { jsonArray } from '../../messages/json.js';
 import { addressOf, unchecked } from '../../messages/request.js';
 import { boolean, listOf, mapOf, objectComponent, text } from '../../messages/schema.js';

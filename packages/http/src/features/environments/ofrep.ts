@@ -1,20 +1,18 @@
 import { FlagsError, LIMITS, type TokenKind } from '@flags/core';
 import {
   createPacedResolution,
-  type FlagResolution,
   findFlag,
-  type JsonSchema,
   type OpenFeatureContext,
-  pause,
   payloadValue,
   type ResolutionMetadata,
-  resolveVariant,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
+import { type FlagResolution, pause, resolveVariant } from '@flags/core/integration/shared';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS, OFREP_STREAM } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';
 import { TICKET_PARAMETER } from '../../auth/auth.js';
-import { type ClientQuery, clientQueryOf, isSelected, selectedNames } from '../../client/document.js';
+import { type ClientQuery, clientQueryOf, isSelected, selectedNames } from '../../client/client-document.js';
 import { HttpError, ofrepFailure } from '../../messages/errors.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';

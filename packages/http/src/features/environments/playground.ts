@@ -1,5 +1,7 @@
 import { type FlagExplanation, type Flags, FlagsError, LIMITS } from '@flags/core';
-import { type ConstraintExplanation, type JsonSchema, listFlagEntries, paced } from '@flags/core/integration';
+import { listFlagEntries, paced } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
+import type { ConstraintExplanation } from '@flags/core/types';
 import { type Route, route, TOO_LARGE } from '../../api/route.js';
 import { jsonTexts } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';

@@ -1,4 +1,5 @@
-import { acceptsTimes, BUILT_IN_STRATEGIES, type BuiltInStrategy, type JsonSchema } from '@flags/core/integration';
+import { acceptsTimes, BUILT_IN_STRATEGIES, type BuiltInStrategy } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { type Action, PERMISSION_ROWS } from '../../actions.js';
 import { parameter } from '../../api/query.js';
 import { type Route, route } from '../../api/route.js';

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Constraint, type Flags, FlagsError, type FlagsSchema, type StrategyRef } from '@flags/core';
-import { type InputSchemas, type JsonSchema, STRATEGIES, type StrategyRow } from '@flags/core/integration';
+import type { InputSchemas, StrategyRow } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
+import { STRATEGIES } from '@flags/core/integration/shared';
 import type { FlagType } from '@flags/core/types';
 import type { Action } from '../../actions.js';
 import { PROJECT, SEGMENTS } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { type Route, type RouteBody, route } from '../../api/route.js';
 import { isPermitted } from '../../auth/permissions.js';
-import { askingForSegments } from '../../changes/permissions.js';
+import { withSegmentCheck } from '../../changes/change-permissions.js';
 import { unchecked } from '../../messages/request.js';
 import {
   boolean,
@@ -334,7 +336,7 @@ export const toolRoutes: readonly Route[] = [
       await request.principal.check('updateStrategy', projectId);
       const ref = await findStrategy(request.flags, asked);
       const patch = [{ op: 'add', path: '/segments', value: segmentIds }] as const;
-      const { revision } = await patchStrategy(askingForSegments(request), { ref, patch, context });
+      const { revision } = await patchStrategy(withSegmentCheck(request), { ref, patch, context });
       return { body: { projectId, environmentId, strategyId, segmentIds }, flag: ref.flag, revision };
     },
   }),

@@ -1,5 +1,6 @@
 import { type EvaluatedVariant, type EvaluationContext, isFlagsError, LIMITS } from '@flags/core';
-import { type InputSchemas, type JsonSchema, toProperties } from '@flags/core/integration';
+import { type InputSchemas, toProperties } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core/types';
 import { invalidInput, OFREP_ERROR_CODES } from '../../messages/errors.js';
 import { unchecked } from '../../messages/request.js';

@@ -6,7 +6,8 @@ import {
   FlagsError,
   type FlagsSettings,
 } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import {
   DEPENDENCIES,
   ENVIRONMENT,
@@ -19,8 +20,8 @@ import {
 } from '../../api/paths.js';
 import { listReply, WHOLE_LIST } from '../../api/query.js';
 import { changing, type Route, route } from '../../api/route.js';
+import { withSegmentCheck } from '../../changes/change-permissions.js';
 import { JSON_PATCH, readPatch } from '../../changes/json-patch.js';
-import { askingForSegments } from '../../changes/permissions.js';
 import { unchecked } from '../../messages/request.js';
 import {
   boolean,
@@ -168,7 +169,7 @@ export const strategyRoutes: readonly Route[] = [
     changes: 'flag',
     reply: strategySchema,
     handle: ({ ref, body, context, ...request }) =>
-      changing(askingForSegments(request), 'addStrategy', {
+      changing(withSegmentCheck(request), 'addStrategy', {
         ref,
         input: unchecked(body),
         context,
@@ -181,7 +182,7 @@ export const strategyRoutes: readonly Route[] = [
     changes: 'flag',
     reply: strategySchema,
     handle: ({ ref, body, context, ...request }) =>
-      changing(askingForSegments(request), 'updateStrategy', {
+      changing(withSegmentCheck(request), 'updateStrategy', {
         ref,
         input: unchecked(body),
         context,
@@ -195,7 +196,7 @@ export const strategyRoutes: readonly Route[] = [
     reply: strategySchema,
     errors: ['invalid_patch', 'patch_test_failed'],
     async handle({ ref, body, context, ...request }) {
-      const { result, revision } = await patchStrategy(askingForSegments(request), { ref, patch: body, context });
+      const { result, revision } = await patchStrategy(withSegmentCheck(request), { ref, patch: body, context });
       return { body: strategyToWire(result), revision };
     },
   }),

@@ -8,7 +8,7 @@ import {
   membersOf,
   type Revised,
   type StoredFlag,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
 import { applyPatch, type JsonPatch, readPatch } from '../../changes/json-patch.js';
 import { invalidInput } from '../../messages/errors.js';
 import { asVariable, withVariableType } from './wire.js';

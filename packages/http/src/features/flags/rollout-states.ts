@@ -1,5 +1,7 @@
 import type { PlannedDocument } from '@flags/core';
-import { type DocumentDifference, isObject, rolloutToWire } from '@flags/core/integration';
+import { rolloutToWire } from '@flags/core/integration/http';
+import { isObject } from '@flags/core/integration/shared';
+import type { DocumentDifference } from '@flags/core/types';
 
 /*
  * Stored states of flags hold the ids of people, as those of the authors of rollouts. Readers need not know them.

@@ -1,5 +1,5 @@
 import type { EndedRollout, Rollout } from '@flags/core';
-import { ROLLOUT_STATES, rolloutToWire as startedToWire } from '@flags/core/integration';
+import { ROLLOUT_STATES, rolloutToWire as startedToWire } from '@flags/core/integration/http';
 import {
   boolean,
   count,

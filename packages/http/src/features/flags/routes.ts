@@ -1,12 +1,13 @@
 import type { Flag } from '@flags/core';
-import { type FlagEntry, type InputSchemas, type JsonSchema, listFlagEntries } from '@flags/core/integration';
+import { type FlagEntry, type InputSchemas, listFlagEntries } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from '../../api/paths.js';
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
 import { changing, type Route, type RouteResult, route } from '../../api/route.js';
 import { JSON_PATCH } from '../../changes/json-patch.js';
+import { flagTag } from '../../messages/entity-tags.js';
 import { unchecked } from '../../messages/request.js';
 import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../../messages/schema.js';
-import { flagTag } from '../../messages/tags.js';
 import { patchFlag } from './patches.js';
 import { flagQueryOf } from './search.js';
 import {

@@ -1,10 +1,10 @@
 import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError, type PageQuery } from '@flags/core';
-import { LIST_NOUNS, listReadableFlags } from '@flags/core/integration';
+import { LIST_NOUNS, listReadableFlags } from '@flags/core/integration/http';
 import { FEATURES, TAG_PARAMETER } from '../../api/paths.js';
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../../api/route.js';
 import { firstPermittedProject, isPermitted } from '../../auth/permissions.js';
-import { labelsInQuery } from '../../client/document.js';
+import { labelsInQuery } from '../../client/client-document.js';
 import { unchecked } from '../../messages/request.js';
 import {
   boolean,

@@ -1,10 +1,11 @@
 import type { Flag, FlagOverview } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import type { LabelChanges } from '@flags/core/types';
 import { FEATURE, projectOfFlag } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';
 import { type Route, revised, route } from '../../api/route.js';
-import { SIMPLE } from '../../client/document.js';
+import { SIMPLE } from '../../client/client-document.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import { example, listOf, objectComponent, propertyOf, version } from '../../messages/schema.js';

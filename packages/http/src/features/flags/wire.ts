@@ -3,10 +3,10 @@ import {
   dependencyToWire,
   FLAG_MEMBERS,
   flagToWire,
-  type JsonSchema,
   strategyToWire,
   variantToWire,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import {
   boolean,
   component,
@@ -22,7 +22,7 @@ import {
 } from '../../messages/schema.js';
 import { strategyRolloutSchema } from './rollout-wire.js';
 
-export { constraintToWire, dependencyToWire, strategyToWire } from '@flags/core/integration';
+export { constraintToWire, dependencyToWire, strategyToWire } from '@flags/core/integration/http';
 
 export const payloadSchema = objectComponent('Payload', {
   type: { type: 'string', enum: PAYLOAD_TYPES },

@@ -1,5 +1,12 @@
 import type { FlagsEvent } from '@flags/core';
-import { type InputSchemas, type JsonSchema, paced, type WireEventQuery } from '@flags/core/integration';
+import {
+  eventToWire,
+  type InputSchemas,
+  paced,
+  type WireEventQuery,
+  type WireEventType,
+} from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import type { Action } from '../../actions.js';
 import { EVENTS } from '../../api/paths.js';
 import { inputParameters, LONG_READ, parameter, textsOfPage } from '../../api/query.js';
@@ -14,13 +21,7 @@ import {
 import { isPermitted } from '../../auth/permissions.js';
 import { describeActors } from '../../auth/users.js';
 import { eventFilterFor, projectsOfSetIn, subjectsOf } from '../../events/event-filter.js';
-import {
-  eventSchema,
-  eventToWire,
-  eventTypeFromWire,
-  WIRE_EVENT_TYPES,
-  type WireEventType,
-} from '../../events/wire.js';
+import { eventSchema, eventTypeFromWire, WIRE_EVENT_TYPES } from '../../events/event-schema.js';
 import { HttpError } from '../../messages/errors.js';
 import { jsonTexts } from '../../messages/json.js';
 import { headerOf, unchecked } from '../../messages/request.js';

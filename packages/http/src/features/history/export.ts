@@ -1,5 +1,5 @@
 import type { FlagsEvent } from '@flags/core';
-import type { eventToWire } from '../../events/wire.js';
+import type { eventToWire } from '@flags/core/integration/http';
 import type { Pieces } from '../../messages/json.js';
 
 /** The forms of an export, with their media types. */

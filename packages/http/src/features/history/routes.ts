@@ -1,12 +1,12 @@
 import type { ChangeSet, HistoryEntry, HistoryRef, ListPage, PageQuery } from '@flags/core';
-import { projectsOf } from '@flags/core/integration';
+import { projectsOf } from '@flags/core/integration/http';
 import { CHANGES, FLAG, PROJECT } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';
 import { PAGE } from '../../api/readable-list.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../../api/route.js';
 import { createProjectFilter } from '../../auth/permissions.js';
 import { describeActors } from '../../auth/users.js';
-import { askForUndo, createAsking } from '../../changes/permissions.js';
+import { checkUndo, createChangePermissions } from '../../changes/change-permissions.js';
 import { areAll, eventFilterFor, isAboutAccess, projectsOfSetIn, subjectsOf } from '../../events/event-filter.js';
 import { jsonArray, jsonTexts } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
@@ -59,12 +59,12 @@ export const changeSetRoutes: readonly Route[] = [
     long: { kind: 'change' },
     changes: 'flag',
     async handle({ params, body, ...request }) {
-      const asking = createAsking(request, { action: 'undoChange' });
+      const permissions = createChangePermissions(request, { action: 'undoChange' });
       const { reason = request.context.reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
       const { id, bypassApproval } = request.context;
-      const authorize = (set: ChangeSet) => askForUndo(asking, set);
+      const authorize = (set: ChangeSet) => checkUndo(permissions, set);
       return shown(
-        await asking.flags.history.undo(
+        await permissions.flags.history.undo(
           { changeSet: params.id },
           { ...withoutUndefined({ id, reason, bypassApproval }), authorize },
         ),
@@ -78,10 +78,10 @@ export const changeSetRoutes: readonly Route[] = [
     errors: ['change_set_not_found', 'undo_conflict', 'change_set_too_large', ...UNDO_ERRORS],
     long: { kind: 'plan' },
     async handle({ params, ...request }) {
-      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
-      const authorize = (set: ChangeSet) => askForUndo(asking, set);
+      const permissions = createChangePermissions(request, { action: 'previewChanges', isDryRun: true });
+      const authorize = (set: ChangeSet) => checkUndo(permissions, set);
       return visiblePlan(
-        await asking.flags.history.planUndo({ changeSet: params.id }, { authorize }),
+        await permissions.flags.history.planUndo({ changeSet: params.id }, { authorize }),
         request.principal,
       );
     },
@@ -101,15 +101,18 @@ export const changeSetRoutes: readonly Route[] = [
     ],
     long: { kind: 'plan' },
     async handle({ params, body, ...request }) {
-      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      const permissions = createChangePermissions(request, { action: 'previewChanges', isDryRun: true });
       const { environment, contexts } = unchecked<WirePreview>(body);
       const query = {
         environment,
         contexts: contexts.map((context) => contextFromWire(context)),
         signal: request.sent.signal,
-        authorize: (set: ChangeSet) => askForUndo(asking, set),
+        authorize: (set: ChangeSet) => checkUndo(permissions, set),
       };
-      return visiblePreview(await asking.flags.history.previewUndo({ changeSet: params.id }, query), request.principal);
+      return visiblePreview(
+        await permissions.flags.history.previewUndo({ changeSet: params.id }, query),
+        request.principal,
+      );
     },
   }),
 ];

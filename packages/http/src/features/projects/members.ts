@@ -1,5 +1,5 @@
 import type { ErrorDetail, Member } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import type { Role } from '@flags/core/types';
 import { USER_ROLE, USERS } from '../../api/paths.js';
 import { positiveIntegerIn } from '../../api/query.js';

@@ -1,5 +1,5 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { PROJECT, PROJECTS } from '../../api/paths.js';
 import { LONG_READ, listReply, WHOLE_LIST } from '../../api/query.js';
 import { type Route, revised, route } from '../../api/route.js';

@@ -1,5 +1,5 @@
 import type { ErrorCode, Rollout } from '@flags/core';
-import { listReadableRollouts, ROLLOUT_STATES } from '@flags/core/integration';
+import { listReadableRollouts, ROLLOUT_STATES } from '@flags/core/integration/http';
 import { ROLLOUT, ROLLOUTS } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { readableListRoute } from '../../api/readable-list.js';

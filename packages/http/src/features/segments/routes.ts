@@ -1,5 +1,5 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
-import { projectOfSegment } from '@flags/core/integration';
+import { projectOfSegment } from '@flags/core/integration/http';
 import { projectIn } from '../../api/body.js';
 import { SEGMENT, SEGMENTS } from '../../api/paths.js';
 import { LONG_READ, listReply, segmentIdIn, WHOLE_LIST } from '../../api/query.js';

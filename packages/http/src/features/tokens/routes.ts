@@ -1,5 +1,6 @@
 import { type NewToken, TOKEN_KINDS } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import type { TokenChanges, TokenRotation } from '@flags/core/types';
 import { TOKEN, TOKENS } from '../../api/paths.js';
 import { listReply, WHOLE_LIST } from '../../api/query.js';

@@ -1,5 +1,5 @@
 import type { CreatedToken, ListedToken } from '@flags/core';
-import { tokenToWire } from '@flags/core/integration';
+import { tokenToWire } from '@flags/core/integration/http';
 
 /** The id of the person is for comparisons only. */
 export function listedTokenToWire({ lastUsedAt, createdBy, ...token }: ListedToken) {

@@ -7,7 +7,7 @@ import {
   type UsageFilter,
   type UsagePeriod,
 } from '@flags/core';
-import { readPages } from '@flags/core/integration';
+import { readPages } from '@flags/core/integration/http';
 import type { ApplicationInstance, ApplicationRef, FlagApplication, SeenFlags } from '@flags/core/types';
 import { APPLICATIONS, CLIENT_METRICS, METRICS, projectOfFlag, USAGE } from '../../api/paths.js';
 import { inputParameters, listReply, parameter } from '../../api/query.js';

@@ -7,7 +7,7 @@ import {
   paced,
   projectsOf,
   REQUEST_OPERATIONS,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
 import { type Action, permissionOfOperation } from '../actions.js';
 import { projectIn } from '../api/body.js';
 import { projectsCreatedBy, projectsOfDocument, projectsOfEvent } from '../api/permission.js';
@@ -32,38 +32,38 @@ interface Needs {
   readonly ownsNewProjects?: boolean;
 }
 
-interface Asking extends Needs {
-  readonly ask: Ask;
+interface ChangePermissions extends Needs {
+  readonly checkOnce: CheckOnce;
   /** Checks the permissions of every decided set before its commit. */
   readonly flags: Flags;
 }
 
 /** Checks a permission. The project is null for the instance. Rejects with `forbidden` without the permission. */
-type Ask = (action: Action, project: string | null) => Promise<void>;
+type CheckOnce = (action: Action, project: string | null) => Promise<void>;
 
-type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
+type Caller = Pick<RouteRequest, 'flags' | 'principal'>;
 
 /** Checks the permissions of the changes of a request, each once. A dry run ends with its client. */
-export function createAsking(request: Asker & Pick<RouteRequest, 'sent'>, needs: Needs): Asking {
-  const ask = createAsk(request.principal);
+export function createChangePermissions(request: Caller & Pick<RouteRequest, 'sent'>, needs: Needs): ChangePermissions {
+  const checkOnce = createCheckOnce(request.principal);
   const flags = authorized(request, async (planned) => {
     if (needs.isDryRun) request.sent.signal?.throwIfAborted();
-    await askForPlanned(planned, { ...needs, ask });
+    await checkPlanned(planned, { ...needs, checkOnce });
   });
-  return { ...needs, ask, flags };
+  return { ...needs, checkOnce, flags };
 }
 
 /** Returns flags that ask for the permission to use the segments of a strategy, which can reveal their values. */
-export function askingForSegments(request: Asker): Flags {
-  const ask = createAsk(request.principal);
-  return authorized(request, ({ segmentUses }) => askForSegments(segmentUses, ask));
+export function withSegmentCheck(request: Caller): Flags {
+  const checkOnce = createCheckOnce(request.principal);
+  return authorized(request, ({ segmentUses }) => checkSegments(segmentUses, checkOnce));
 }
 
-function authorized({ flags, principal }: Asker, authorize: AuthorizeChanges): Flags {
+function authorized({ flags, principal }: Caller, authorize: AuthorizeChanges): Flags {
   return flags.as(principal.actor, { authorize });
 }
 
-function createAsk(principal: Asker['principal']): Ask {
+function createCheckOnce(principal: Caller['principal']): CheckOnce {
   const granted = new Set<string>();
   return async (action, project) => {
     const question = JSON.stringify([action, project]);
@@ -90,22 +90,22 @@ function isOperation(op: unknown): op is OperationName {
  *
  * @throws FlagsError `invalid_input` for a reference without the project that it needs
  */
-export async function askForChanges(
-  { ask, action, read, isDryRun, flags }: Asking,
+export async function checkChanges(
+  { checkOnce, action, read, isDryRun, flags }: ChangePermissions,
   given: unknown,
 ): Promise<readonly Change[]> {
   // The engine refuses other values and longer lists. Such a set is about the instance, like an empty one.
   const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
   if (!isReadable || given.length === 0) {
-    await ask(action, null);
+    await checkOnce(action, null);
     return unchecked(given);
   }
   for (const one of given as readonly unknown[]) {
     const change: AnyChange = Object(one);
     for (const project of await projectsNamedBy(change, flags)) {
-      await ask(action, project);
-      if (read) await ask(read, project);
-      if (isOperation(change.op) && !isDryRun) await ask(permissionOfOperation(change.op), project);
+      await checkOnce(action, project);
+      if (read) await checkOnce(read, project);
+      if (isOperation(change.op) && !isDryRun) await checkOnce(permissionOfOperation(change.op), project);
     }
   }
   const issues = given.flatMap((one, index) => findReferenceIssues(Object(one), `/changes/${index}/ref/project`));
@@ -160,9 +160,9 @@ function findReferenceIssues({ op, ref }: AnyChange, path: string): readonly Err
  * Checks the permissions of a decided set before its commit: the action of each event in each project that it is
  * about, and the use of every segment that a strategy starts to use.
  */
-async function askForPlanned(
+async function checkPlanned(
   { documents, segmentUses, projects: seen = [] }: PlannedSet,
-  { ask, action, isDryRun, ownsNewProjects }: Omit<Asking, 'flags'>,
+  { checkOnce, action, isDryRun, ownsNewProjects }: Omit<ChangePermissions, 'flags'>,
 ): Promise<void> {
   const exempt = projectsCreatedBy(ownsNewProjects ? documents : []);
   const touched = new Set(documents.flatMap((document) => [...projectsOfDocument(document)]));
@@ -173,31 +173,31 @@ async function askForPlanned(
       const actions = isDryRun ? [action] : [action, ...actionsOf(event)];
       for (const project of [...projectsOfEvent(event, document), ...beside]) {
         if (project !== null && exempt.has(project)) continue;
-        for (const one of actions) await ask(one, project);
+        for (const one of actions) await checkOnce(one, project);
       }
     }
   }
-  await askForSegments(segmentUses, ask);
+  await checkSegments(segmentUses, checkOnce);
 }
 
-async function askForSegments(segmentUses: PlannedSet['segmentUses'], ask: Ask): Promise<void> {
-  for (const { project } of segmentUses) await ask('useSegment', project);
+async function checkSegments(segmentUses: PlannedSet['segmentUses'], checkOnce: CheckOnce): Promise<void> {
+  for (const { project } of segmentUses) await checkOnce('useSegment', project);
 }
 
 /** Checks the action of the set in the projects of a committed set. */
-export async function askForCommitted({ ask, action }: Asking, { events }: ChangeSet): Promise<void> {
+export async function checkCommitted({ checkOnce, action }: ChangePermissions, { events }: ChangeSet): Promise<void> {
   for (const event of events) {
     const projects = event.type === 'project-created' ? [null] : projectsOf([event]);
-    for (const project of projects) await ask(action, project);
+    for (const project of projects) await checkOnce(action, project);
   }
 }
 
 /** Checks the permission to undo a set in the projects of its events, and in the current projects of its flags. */
-export async function askForUndo({ ask, action, flags }: Asking, { events }: ChangeSet): Promise<void> {
-  for (const project of projectsOf(events)) await ask(action, project);
+export async function checkUndo({ checkOnce, action, flags }: ChangePermissions, { events }: ChangeSet): Promise<void> {
+  for (const project of projectsOf(events)) await checkOnce(action, project);
   for (const { flag } of events) {
     const project = flag === null ? undefined : flags.projectOf({ flag });
-    if (project !== undefined) await ask(action, project);
+    if (project !== undefined) await checkOnce(action, project);
   }
 }
 

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { memoizeAsync, nextTurn } from '@flags/core/integration';
+import { memoizeAsync } from '@flags/core/integration/http';
+import { nextTurn } from '@flags/core/integration/shared';
 import { createEventStreams, type EventStream, type Frame, type StreamPermission } from '../messages/event-streams.js';
 import type { ReplySink } from '../messages/request.js';
 import type { FlagsSource } from '../source.js';
-import { type ClientQuery, clientDocumentOf, keyOf } from './document.js';
+import { type ClientQuery, clientDocumentOf, keyOf } from './client-document.js';
 import { changesBetween, hydrationFrame, Journal, updateFrame } from './frames.js';
 import { createHydrations, type Hydrations } from './hydrations.js';
 

@@ -1,5 +1,6 @@
 import { type FeedPage, type Flags, type FlagsEvent, isFlagsError } from '@flags/core';
-import { memoizeAsync, nextTurn, pause } from '@flags/core/integration';
+import { memoizeAsync } from '@flags/core/integration/http';
+import { nextTurn, pause } from '@flags/core/integration/shared';
 import type { ProjectFilter } from '../auth/permissions.js';
 import { HostFault, invalidInput } from '../messages/errors.js';
 import { createEventStreams, type EventStream, HEARTBEAT, type StreamPermission } from '../messages/event-streams.js';

@@ -1,8 +1,7 @@
 import { type EventType, TOKEN_KINDS } from '@flags/core';
-import { type JsonSchema, WIRE_NAMES, type WireEventType } from '@flags/core/integration';
+import { WIRE_NAMES, type WireEventType } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { example, nullableText, objectComponent, strictObject, text, timestamp } from '../messages/schema.js';
-
-export { eventToWire, eventTypeToWire, toWireState, type WireEventType } from '@flags/core/integration';
 
 export const WIRE_EVENT_TYPES: readonly WireEventType[] = Object.values(WIRE_NAMES);
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { nextTurn } from '@flags/core/integration';
+import { nextTurn } from '@flags/core/integration/shared';
+import { toTag } from '../messages/entity-tags.js';
 import { type Pieces, SLICE_LENGTH, slicesOf } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
-import { toTag } from '../messages/tags.js';
 import type { Admission } from './admission.js';
 
 /** The bytes of all documents that are kept or read. A document that does not fit keeps its tag only. */
@@ -33,7 +33,7 @@ interface Encoded {
 interface Entry {
   encoding: Promise<Encoded>;
   bytes: number;
-  /** Clients that read it, and the encoding itself. */
+  /** The number of clients that read it, and one more during the encoding. */
   readers: number;
 }
 

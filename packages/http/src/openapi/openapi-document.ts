@@ -1,5 +1,6 @@
 import { TOKEN_KINDS } from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { InputSchemas } from '@flags/core/integration/http';
+import type { JsonSchema } from '@flags/core/integration/shared';
 import { permissionOf } from '../actions.js';
 import type { Method, Route, RouteBody, RouteGroup } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';

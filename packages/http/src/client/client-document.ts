@@ -1,16 +1,18 @@
 import {
-  type ConstraintDefinition,
   clientConstraintToWire,
   clientFlagToWire,
   clientSegmentToWire,
   clientStrategyToWire,
-  type EnvironmentConfiguration,
-  type FlagConfiguration,
   findFlag,
-  type SegmentConfiguration,
-  type StrategyDefinition,
   strategiesInUse,
-} from '@flags/core/integration';
+} from '@flags/core/integration/http';
+import type {
+  ConstraintDefinition,
+  EnvironmentConfiguration,
+  FlagConfiguration,
+  SegmentConfiguration,
+  StrategyDefinition,
+} from '@flags/core/types';
 import type { Scope } from '../auth/permissions.js';
 import { invalidInput } from '../messages/errors.js';
 import { jsonArray, type Pieces, piecesOf } from '../messages/json.js';
@@ -176,6 +178,9 @@ const NEVER: ConstraintDefinition = { contextName: 'userId', operator: 'IN', val
 
 type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
 
+/** A flag as clients get it. Its strategies may be a sequence of pieces. */
+type WireFlag = Omit<ReturnType<typeof clientFlagToWire>, 'strategies'> & { readonly strategies: unknown };
+
 /** More values of a constraint are generated in pieces, because many clients may wait for the same ones. */
 const MANY_VALUES = 1000;
 
@@ -185,7 +190,7 @@ const MANY_VALUES = 1000;
  *
  * @param inlined all segments, for such a client
  */
-export function flagToWire(flag: FlagConfiguration, inlined?: SegmentsById) {
+export function flagToWire(flag: FlagConfiguration, inlined?: SegmentsById): WireFlag {
   if (!inlined && !hasManyValues(flag)) return clientFlagToWire(flag);
   const strategies = jsonArray(strategiesInUse(flag), (strategy) => {
     const wire = clientStrategyToWire(strategy);
