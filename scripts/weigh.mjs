@@ -17,7 +17,7 @@ const PEERS = {
 };
 const RUNS = 9;
 /** The own tarball, unpacked. Times differ between machines, and are printed only. */
-const LIMITS = { kilobytes: 3 * 1024, files: 350 };
+const LIMITS = { kilobytes: 3500, files: 350 };
 
 const [tarball, option] = process.argv.slice(2);
 if (tarball === undefined) throw new Error('Give the path of the tarball of @flags/core.');
