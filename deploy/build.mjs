@@ -21,9 +21,9 @@ const tarballs = join(target, 'packages');
 mkdirSync(tarballs, { recursive: true });
 
 if (!existsSync(join(ROOT, 'node_modules'))) {
-  run('npx', ['--yes', '--prefer-offline', PNPM, 'install', '--frozen-lockfile', '--prod', '--ignore-scripts'], ROOT);
+  run('npx', ['--yes', '--prefer-offline', PNPM, 'install', '--frozen-lockfile', '--ignore-scripts'], ROOT);
 }
-run(process.execPath, ['packages/ui/bundle/build.mjs'], ROOT);
+run(process.execPath, ['scripts/generate.mjs'], ROOT);
 run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'examples/server'], ROOT);
 
 const { dependencies, type } = readManifest(SERVER);
@@ -52,7 +52,10 @@ function pack(names) {
     if (found.has(name)) continue;
     const folder = join(ROOT, 'packages', name.slice('@flags/'.length));
     const before = new Set(readdirSync(tarballs));
-    run('npx', ['--yes', '--prefer-offline', PNPM, 'pack', '--pack-destination', tarballs], folder);
+    // The scripts of a package need a shell in the PATH, so its bundle is made here.
+    run(process.execPath, [join(ROOT, 'scripts/pack/main.mjs')], folder);
+    const options = ['--config.ignore-scripts=true', '--pack-destination', tarballs];
+    run('npx', ['--yes', '--prefer-offline', PNPM, 'pack', ...options], folder);
     const file = readdirSync(tarballs).find((one) => !before.has(one));
     found.set(name, `file:packages/${file}`);
     queue.push(...Object.keys(readManifest(folder).dependencies ?? {}).filter((one) => one.startsWith('@flags/')));
