@@ -82,7 +82,7 @@ async function bundle(options) {
 
 /** esbuild writes `var Flags = class _Flags` if the class refers to itself. Errors and objects would be shown by that name. */
 function restoreClassNames(text) {
-  const names = [...text.matchAll(/^var (\w+) = class _\1\b/gm)].map(([, name]) => name);
+  const names = [...text.matchAll(/^\s*(?:var )?(\w+) = class _\1\b/gm)].map(([, name]) => name);
   return names.reduce((result, name) => result.replaceAll(new RegExp(`\\b_${name}\\b`, 'g'), name), text);
 }
 
