@@ -91,7 +91,7 @@ function rollUp(folder, name, namesByEntry, types) {
       },
     });
     if (!succeeded) throw new Error(`The declarations of ${folder} could not be rolled up.`);
-    return readFileSync(result, 'utf8');
+    return restoreTypeof(readFileSync(result, 'utf8'));
   } finally {
     rmSync(source, { force: true });
     rmSync(result, { force: true });
@@ -122,6 +122,14 @@ function loadingOf(folder, entry, entries) {
 function pathFrom(file, target) {
   const path = relative(dirname(file), target);
   return path.startsWith('.') ? path : `./${path}`;
+}
+
+/** API Extractor drops `typeof` before a function of another file that a type names. */
+function restoreTypeof(text) {
+  const functions = new Set([...text.matchAll(/^(?:export )?declare function (\w+)/gm)].map(([, name]) => name));
+  return text.replaceAll(/^( +readonly \w+: )(\w+);$/gm, (line, start, name) =>
+    functions.has(name) ? `${start}typeof ${name};` : line,
+  );
 }
 
 function write(file, text) {
