@@ -1,4 +1,5 @@
 import { RE2JS, RE2Set } from 're2js';
+import { RecentMap } from '../base/recent-map.js';
 import { isWithinPatternBound } from './pattern-bound.js';
 import type { Patterns } from './patterns.types.js';
 
@@ -14,8 +15,8 @@ const AUTOMATON_BYTES = 16 * 1024;
 
 const INVALID = Symbol('not a pattern');
 
-/** By one digit for the flags, and the pattern. The least recently used ones come first. */
-const compiled = new Map<string, RE2Set | typeof INVALID>();
+/** By one digit for the flags, and the pattern. */
+const compiled = new RecentMap<string, RE2Set | typeof INVALID>(CACHED_PATTERNS);
 /** Tests of one pattern often follow each other. */
 let latest: { readonly key: string; readonly set: RE2Set | typeof INVALID } | undefined;
 
@@ -45,10 +46,7 @@ export const patterns: Patterns = Object.freeze<Patterns>({
 function setOf(key: string): RE2Set | typeof INVALID {
   if (latest?.key === key) return latest.set;
   const set = compiled.get(key) ?? compile(key);
-  compiled.delete(key);
   compiled.set(key, set);
-  const [oldest = key] = compiled.size > CACHED_PATTERNS ? compiled.keys() : [];
-  if (oldest !== key) compiled.delete(oldest);
   latest = { key, set };
   return set;
 }

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../base/recent-map.js';
 import { assertReference } from '../../base/validator.js';
 import { type ContextOptions, Evaluation } from '../../evaluation/evaluation.js';
 import type {
@@ -82,11 +82,11 @@ const MAX_PROPERTIES = 50;
 
 /** The contexts of the last evaluations, each once, the newest `limit` of them. They stay in the memory of the process. */
 export class RecentContexts {
-  private readonly texts: LRUCache<string, true>;
+  private readonly texts: RecentMap<string, true>;
   private last: EvaluationContext | undefined;
 
   constructor(limit: number) {
-    this.texts = new LRUCache({ max: limit });
+    this.texts = new RecentMap(limit);
   }
 
   remember(context: EvaluationContext | undefined): void {
@@ -98,7 +98,7 @@ export class RecentContexts {
 
   /** Returns copies, the newest first. */
   list(): readonly EvaluationContext[] {
-    return [...this.texts.keys()].map((text): EvaluationContext => JSON.parse(text));
+    return this.texts.keys().map((text): EvaluationContext => JSON.parse(text));
   }
 }
 

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../base/limits.js';
 import { pause } from '../../base/paced.js';
+import { RecentMap } from '../../base/recent-map.js';
 import { invalidInput } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from '../../kernel/operation.js';
@@ -140,7 +140,7 @@ export function createTokenFinder({
   readonly storage: FlagsStorage;
   readonly read: Read;
 }): FindToken {
-  const cache = new LRUCache<string, TokenState>({ max: CACHED_TOKENS });
+  const cache = new RecentMap<string, TokenState>(CACHED_TOKENS);
   let latest: string | undefined;
 
   return async (id) => {
