@@ -228,7 +228,7 @@ module.exports = {
         pathNot: [
           '^packages/core/src/evaluation/',
           '\\.types\\.ts$',
-          '^packages/core/src/base/(errors|invalid-input|json|limits|option-names|primitives)\\.ts$',
+          '^packages/core/src/base/(errors|invalid-input|json|limits|option-names|primitives|recent-map)\\.ts$',
           '/node_modules/re2js/',
         ],
       },
