@@ -15,7 +15,7 @@ import {
 } from '@flags/core/admin';
 import type { ChangeSet, Plan } from '@flags/http/wire';
 import confirm from '@inquirer/confirm';
-import type { Api } from './connection.js';
+import type { Api } from './api.js';
 import { CommandError, EXIT, oneLine } from './output.js';
 import { assertApproved, assertWays, describeApproval, isRequested, requestChanges } from './request-ways.js';
 import { type CommandSession, readEnvironments, readSegmentNames, reviewedIn } from './session.js';

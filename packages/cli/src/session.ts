@@ -2,7 +2,8 @@ import { defaultEnvironment, ownStrategiesOf } from '@flags/core/admin';
 import type { FlagPage, ListedFlag, Segment, Session } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { distance } from 'fastest-levenshtein';
-import { type Api, ApiError, connect, createApi } from './connection.js';
+import { type Api, ApiError, createApi } from './api.js';
+import { connect } from './connection.js';
 import { CommandError, type CommandIo, createOutput, type Output, oneLine, usageError } from './output.js';
 
 /** The options that all commands share. */

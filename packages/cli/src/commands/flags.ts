@@ -1,7 +1,7 @@
 import { describeState, describeStrategy } from '@flags/core/admin';
 import type { FlagDetail, FlagPage, ListedFlag, Session } from '@flags/http/wire';
 import type { Command } from 'commander';
-import type { Api } from '../connection.js';
+import type { Api } from '../api.js';
 import { type CommandIo, usageError } from '../output.js';
 import { describeProgress } from '../rollout-words.js';
 import {

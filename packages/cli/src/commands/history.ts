@@ -20,7 +20,7 @@ import type {
   Playground,
 } from '@flags/http/wire';
 import type { Command } from 'commander';
-import type { Api } from '../connection.js';
+import type { Api } from '../api.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
 import { assertWays, isRequested, requestChanges, withWays } from '../request-ways.js';
 import { confirmPlan, documentLines, readNames, toPlanned } from '../review.js';

@@ -1,7 +1,7 @@
 import type { RequestedChange } from '@flags/core';
 import type { ChangeRequest, ChangeRequestPage, ListedChangeRequest, Plan } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
-import { ApiError } from '../connection.js';
+import { ApiError } from '../api.js';
 import { readDocument } from '../definition-documents.js';
 import { CommandError, type CommandIo, showPlanned, usageError } from '../output.js';
 import { AT, assertWays, isRequested, requestChanges, tellRequest } from '../request-ways.js';
