@@ -187,10 +187,16 @@ export function vacancyRules(rule: StorageRule): void {
 export function dataVersionRules(rule: StorageRule): void {
   rule('returns the same data version while nothing changes', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'))] });
-    const version = await storage.dataVersion?.();
-    await storage.get(flag('a'));
-    await storage.list({ kind: 'flag', part: 'body' });
-    assert.equal(await storage.dataVersion?.(), version);
+    const readTwice = async () => {
+      const version = await storage.dataVersion?.();
+      await storage.get(flag('a'));
+      await storage.list({ kind: 'flag', part: 'body' });
+      return [version, await storage.dataVersion?.()];
+    };
+    let [first, second] = await readTwice();
+    // On a shared server the version may move once more, when a foreign transaction that ran during the commit ends.
+    for (let again = 0; again < 5 && first !== second; again++) [first, second] = await readTwice();
+    assert.equal(second, first);
   });
 
   rule('returns a new data version after every commit of every instance', async (storage, again) => {
