@@ -188,6 +188,11 @@ export async function invalidateAfterChange(flags?: readonly string[]): Promise<
   await reload(({ action }) => ACTIONS[action][2] !== 'unreported', flags);
 }
 
+/** Aborts the reads of some actions that are running. They are read again on demand, or after the next invalidation. */
+export function abortReads(...actions: readonly ActionName[]): void {
+  for (const resource of resources.values()) if (actions.includes(resource.action)) resource.abort();
+}
+
 /** Reads the replies of some actions again. */
 export function invalidate(...actions: readonly ActionName[]): void {
   void reload(({ action }) => actions.includes(action));

@@ -9,6 +9,7 @@ import { type Way, waysOf } from '../model/ways.js';
 import { currentProject, href, navigate } from '../router.js';
 import { time } from '../words.js';
 import { approvalOf, type NeededApproval } from './approvals.js';
+import { whileApplying } from './preview.js';
 import { acceptsTimes, may, offers, reviewScope } from './session.js';
 import { showToast } from './toasts.js';
 
@@ -234,11 +235,13 @@ async function apply(proposal: Proposal, reasoned?: Reasoned): Promise<void> {
     currentReview.value = undefined;
     proposal.leave();
   }
-  const { data } = await send(proposal, reasoned);
-  await refresh(data);
-  showDone(proposal, data);
-  await closeReview();
-  proposal.onApplied?.(data);
+  await whileApplying(async () => {
+    const { data } = await send(proposal, reasoned);
+    await refresh(data);
+    showDone(proposal, data);
+    await closeReview();
+    proposal.onApplied?.(data);
+  });
 }
 
 /** Closes the review, and waits until the focus is back on the dialog below, which may close too. */

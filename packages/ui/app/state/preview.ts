@@ -1,5 +1,5 @@
 import { type ApiError, call } from '../api/call.js';
-import { fetchResource, type Query, useLatest } from '../api/resource.js';
+import { abortReads, fetchResource, invalidate, type Query, useLatest } from '../api/resource.js';
 import { pause } from '../api/stream.js';
 import type { Change, Context, FlagDetail, Plan, PreviewedFlag } from '../api/types.js';
 import { type ContextFields, missingFields } from '../model/context-fields.js';
@@ -24,7 +24,7 @@ export interface Previewed extends PreviewedFlag {
   readonly users: Users;
 }
 
-/** Debounces the requests while the user types. A draft that is being saved is not previewed again. */
+/** Debounces the requests while the user types. */
 const DELAY = 150;
 
 export interface PreviewState {
@@ -64,7 +64,7 @@ export function usePreviews(proposed: Proposed | undefined, environments: readon
     action: 'previewChanges',
     parameters: [changes, undoes?.id, environments, sampleText.value],
     async read({ signal, show }) {
-      await pause(DELAY, signal);
+      await pauseBefore(signal);
       const found = new Map<string, readonly Previewed[]>();
       for (const environment of environments) {
         signal.throwIfAborted();
@@ -96,11 +96,37 @@ function previewQuery(preview: Preview, only: Context | undefined): Query<readon
     action: 'previewChanges',
     parameters: [changes, undoes?.id, environment, only ?? sampleText.value],
     async read({ signal }) {
-      await pause(DELAY, signal);
+      await pauseBefore(signal);
       signal.throwIfAborted();
       return { data: await readPreview(preview, only, signal) };
     },
   };
+}
+
+let isApplying = false;
+const PREVIEWS = ['previewChanges', 'previewUndo'] as const;
+
+/**
+ * Holds the previews back while changes are being applied. The event of the change would ask for them again, before the page
+ * knows that its draft is applied, and they would name strategies that are gone.
+ */
+export async function whileApplying(work: () => Promise<void>): Promise<void> {
+  isApplying = true;
+  abortReads(...PREVIEWS);
+  try {
+    await work();
+  } catch (error) {
+    invalidate(...PREVIEWS);
+    throw error;
+  } finally {
+    isApplying = false;
+  }
+}
+
+/** Waits before a request until the user has stopped typing, and until changes that are being applied have been. */
+async function pauseBefore(signal: AbortSignal): Promise<void> {
+  do await pause(DELAY, signal);
+  while (isApplying && !signal.aborted);
 }
 
 async function readPreview(

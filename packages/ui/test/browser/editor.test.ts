@@ -1,5 +1,6 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, type VisitOptions, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
+import { until } from '../../../../test/until.js';
 import { choose, describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
 
 const production = { project: 'default', flag: 'checkout', environment: 'production' };
@@ -146,6 +147,34 @@ describeInBrowser('the editor', () => {
     await page.getByRole('button', { name: 'Change production' }).click();
     await page.getByRole('heading', { name: 'checkout', level: 1, exact: true }).waitFor();
     expect(await strategies()).toHaveLength(1);
+  });
+
+  it('does not preview changes that are being applied', async () => {
+    const page = await open('/production');
+    await page.clock.install();
+    await page.reload();
+    let state: 'draft' | 'applied' | 'replied' = 'draft';
+    const later: string[] = [];
+    page.on('request', (request) => state !== 'draft' && later.push(new URL(request.url()).pathname));
+    // The event of the change reaches the page before the replies: it reads the flag again, and would preview the draft again.
+    await page.route('**/api/admin/changes', async (route) => {
+      const response = await route.fetch();
+      state = 'applied';
+      await until(() => later.some((path) => path.endsWith('/features/checkout')));
+      await page.clock.runFor(1000);
+      state = 'replied';
+      await route.fulfill({ response });
+    });
+    await page.route('**/features/checkout', async (route) => {
+      if (state === 'applied') await until(() => state === 'replied');
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Remove strategy 1' }).click();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('button', { name: 'Change production' }).click();
+    await page.getByRole('heading', { name: 'checkout', level: 1, exact: true }).waitFor();
+    expect(await strategies()).toEqual([]);
+    expect(later.filter((path) => path.endsWith('/preview'))).toEqual([]);
   });
 
   inFull('keeps a draft after a reload, and merges it with another user’s edit of another part', async () => {

@@ -7,6 +7,7 @@ import type { ChangeRequest, ListedChangeRequest } from '../../api/types.js';
 import { isOpen, missingApprovals, refusalOfRequest } from '../../model/change-request.js';
 import { isCaller, isOwn, mayOn, projectFor } from '../../state/change-requests.js';
 import { type LaterTimes, repeatUnknown } from '../../state/changes.js';
+import { whileApplying } from '../../state/preview.js';
 import { acceptsTimes } from '../../state/session.js';
 import { showToast } from '../../state/toasts.js';
 import { time } from '../../words.js';
@@ -57,7 +58,11 @@ interface ActionProps {
 type DialogOf<Props> = Props & { readonly onClose: () => void };
 
 /** Sends a decision. The message of a refusal leaves out the id of the request, which the page shows already. */
-async function decide<T>(send: () => Promise<T>, done: string): Promise<void> {
+function decide<T>(send: () => Promise<T>, done: string): Promise<void> {
+  return whileApplying(() => sendDecision(send, done));
+}
+
+async function sendDecision<T>(send: () => Promise<T>, done: string): Promise<void> {
   try {
     await send();
     showToast({ tone: 'done', text: done });
