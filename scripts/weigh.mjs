@@ -1,7 +1,7 @@
 // Weighs packed packages as a stranger installs them, beside other clients: size on disk, files, and what an import costs.
 //
-//   node scripts/weigh.mjs flags-core-0.3.0.tgz             prints the table
-//   node scripts/weigh.mjs flags-core-0.3.0.tgz --check     also fails beyond the limits
+//   node scripts/weigh.mjs flags-core-0.1.0.tgz             prints the table
+//   node scripts/weigh.mjs flags-core-0.1.0.tgz --check     also fails beyond the limits
 //
 // The clients take turns, one process each, so that a busy machine slows all of them down alike. Compare ratios.
 import { execFileSync } from 'node:child_process';

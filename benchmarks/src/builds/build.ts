@@ -26,19 +26,19 @@ export async function openerOf(repository: string, { file, postgres }: Place): P
     if (file !== undefined) return sqlite.sqliteStorage(file);
     return postgres ? postgresStorage(postgres) : inMemory;
   };
-  // Earlier builds have the function under this name.
+  // The other build may have the function under this name.
   const { createFlags = core.openFlags } = core as { readonly createFlags?: typeof core.openFlags };
   return () => createFlags({ storage: storage() });
 }
 
-/** Returns a report of the current moment. Earlier builds read `appName` and `bucket`; unknown members are ignored. */
+/** Returns a report of the current moment. The other build may read `appName` and `bucket`; unknown members are ignored. */
 export function reportOf(counts: MetricsReport['counts']): MetricsReport {
   const now = new Date().toISOString();
   const report = { application: 'shop', start: now, stop: now, counts };
   return { ...report, ...{ appName: 'shop', bucket: { start: now, stop: now, toggles: counts } } };
 }
 
-/** Creates a token. Earlier builds have the method on the flags themselves. */
+/** Creates a token. The other build may have the method on the flags themselves. */
 export function createToken(flags: Flags, input: NewToken): Promise<CreatedToken> {
   const { createToken } = flags as unknown as { readonly createToken?: Flags['tokens']['create'] };
   return createToken ? createToken.call(flags as never, input) : flags.tokens.create(input);

@@ -284,11 +284,11 @@ export const schema = defineFlags(
 });
 
 describe('stores that cannot be opened', () => {
-  const EARLIER_BUILD = join(__dirname, '../../core/test/storage/sqlite/earlier-builds/release-0.2.sql');
+  const UNRELEASED = join(__dirname, '../../core/test/storage/sqlite/unreleased-tables/version-2.sql');
 
   const pathOf = temporaryFolder();
 
-  describe('a file of a build before the first release', () => {
+  describe('a file with tables that no release has made', () => {
     const digest = () =>
       createHash('sha256')
         .update(readFileSync(pathOf('flags.db')))
@@ -297,7 +297,7 @@ describe('stores that cannot be opened', () => {
     beforeEach(() => {
       const database = new Database(pathOf('flags.db'));
       database.pragma('journal_mode = WAL');
-      database.exec(readFileSync(EARLIER_BUILD, 'utf8'));
+      database.exec(readFileSync(UNRELEASED, 'utf8'));
       database.close();
       writeFileSync(pathOf('flags.yaml'), 'version: 1\n');
     });

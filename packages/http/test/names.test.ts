@@ -114,7 +114,7 @@ describe('a stored name that is refused now', () => {
   let flags: Flags;
   let app: Express;
 
-  /** A store of an earlier version, which accepted these names. */
+  /** A store with these names, written past the rules. */
   beforeAll(async () => {
     const earlier = await openFlags({ storage: sqliteStorage(file), usage: { interval: 0 } });
     await earlier.createProject({ id: 'STAR', name: 'All' });

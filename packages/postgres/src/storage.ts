@@ -23,7 +23,7 @@ import { postgresUsage } from './usage/usage.js';
  * Opening fails with:
  * - `invalid_input` for invalid options;
  * - `storage_unsupported` if `pg` is missing, if the database refuses the user, lacks a right, is older than 13 or not UTF-8,
- *   or if the tables are of a newer version, or of a build before the first release;
+ *   or if the tables are of a newer version, or not made by a release;
  * - `storage_unavailable` if the database cannot be reached within `connectTimeout`.
  *
  * Later calls may fail with `storage_unavailable` and `storage_busy`: then nothing has changed. If the answer to a commit is

@@ -73,7 +73,7 @@ describe('usage in SQLite', () => {
     expect([rowsIn('recent_counts').length, rowsIn('counts').length]).toEqual([1, 3]);
   });
 
-  it('deletes the counts by second of earlier builds, and sums none of them', async () => {
+  it('deletes counts by second that a store holds, and sums none of them', async () => {
     const { usage } = file.open();
     file.database.exec(
       `INSERT INTO flags_recent_counts VALUES (0, 'checkout', '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`,

@@ -11,7 +11,7 @@ export const LARGE_SET = '00000000-0000-7000-8000-000000000001';
 
 /** The log of a busy store after some years. */
 export interface HistorySize {
-  /** Events of the flag `busy`, in sets of a thousand without a checkpoint, as releases before 0.3 could store them. */
+  /** Events of the flag `busy`, in sets of a thousand without a checkpoint: more than an operation writes. */
   readonly busy: number;
   /** Events of the whole log, at least. */
   readonly events: number;

@@ -21,8 +21,8 @@ export interface MigrateOptions extends Omit<Migration, 'from'> {
  * Makes the tables ready: brings them to this library's schema version, and aligns the feed's offset with this server. Of
  * nodes that start at once, one migrates, and the others find the work done.
  *
- * Fails with `storage_unsupported` if the server cannot be used, if a newer library has migrated the tables, if a build before
- * the first release has made them, or if `migrate` is false and a migration is due.
+ * Fails with `storage_unsupported` if the server cannot be used, if a newer library has migrated the tables, if no release has
+ * made them, or if `migrate` is false and a migration is due.
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<void> {
   await assertServer(database);

@@ -69,7 +69,7 @@ export const MIGRATIONS: readonly MigrationStep[] = [
 /** The schema version that this library needs. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The row of `meta` that builds before the first release did not write. Their schema versions mean other tables. */
+/** The row of `meta` that every release writes. Without it, the schema version means other tables. */
 export const MARK = 'released';
 
 /** Numbers by name: the schema version, the mark, the offset of the feed and the version shards. */

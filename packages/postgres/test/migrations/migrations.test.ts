@@ -164,8 +164,8 @@ describe('migrations', () => {
     });
   });
 
-  describe('tables of builds before the first release', () => {
-    const BUILDS = join(__dirname, 'earlier-builds');
+  describe('tables that no release has made', () => {
+    const BUILDS = join(__dirname, 'unreleased-tables');
     const rowsOf = (schema: string) =>
       database.ask(`SELECT name, value FROM ${schema}.flags_meta UNION ALL SELECT id, revision FROM ${schema}.flags_documents
         UNION ALL SELECT subject_id, revision FROM ${schema}.flags_events ORDER BY 1`);

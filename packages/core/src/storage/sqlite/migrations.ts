@@ -142,13 +142,13 @@ export const MIGRATIONS: readonly Migration[] = [
 /** The schema version of this version of the library. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The row of `meta` that builds before the first release did not write. Their schema versions mean other tables. */
+/** The row of `meta` that every release writes. Without it, the schema version means other tables. */
 const MARK = 'released';
 
 /**
  * Migrates the tables to the newest version. Must run in a write transaction, so that only one of several processes
- * migrates a file. Throws `storage_unsupported` if a newer version of the library has migrated the tables, or a build
- * before the first release has made them.
+ * migrates a file. Throws `storage_unsupported` if a newer version of the library has migrated the tables, or if no
+ * release has made them.
  *
  * @param steps default: those of this version of the library
  */

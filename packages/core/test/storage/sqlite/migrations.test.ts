@@ -84,8 +84,8 @@ describe('migrations of SQLite', () => {
     });
   });
 
-  describe('of tables of builds before the first release', () => {
-    const BUILDS = join(__dirname, 'earlier-builds');
+  describe('of tables that no release has made', () => {
+    const BUILDS = join(__dirname, 'unreleased-tables');
     const sqlite = findNodeSqlite();
     const drivers: readonly (readonly [string, () => { source: SqliteStorageOptions & object; close(): void }])[] = [
       ['a path', () => ({ source: { path }, close: () => undefined })],

@@ -17,13 +17,16 @@ import {
 } from '../../messages/schema.js';
 import { roleSchema } from '../projects/members.js';
 
+/** The version of this package. The package cannot read its `package.json`, because it runs as ESM and CommonJS. */
+export const VERSION = '0.1.0';
+
 const named = (name: JsonSchema, members: Readonly<Record<string, JsonSchema>>) =>
   listOf(strictObject({ name, ...members }));
 
 const sessionSchema = objectComponent(
   'Session',
   {
-    version: { ...example('0.3.0'), description: 'The version of the packages that serve the request.' },
+    version: { ...example(VERSION), description: 'The version of the packages that serve the request.' },
     auth: {
       type: 'string',
       enum: ['none', 'token', 'host', 'session'],
@@ -63,9 +66,6 @@ const sessionSchema = objectComponent(
     },
   },
 );
-
-/** The version of this package. The package cannot read its `package.json`, because it runs as ESM and CommonJS. */
-export const VERSION = '0.3.0';
 
 const openApiDocumentSchema = component('OpenApiDocument', {
   type: 'object',

@@ -1,4 +1,4 @@
--- A store of the last build before the first release.
+-- Tables of schema version 3 without the mark of a release.
 CREATE TABLE flags_meta (
   name TEXT NOT NULL PRIMARY KEY,
   value INTEGER NOT NULL

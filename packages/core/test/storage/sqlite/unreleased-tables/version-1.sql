@@ -1,4 +1,4 @@
--- A store of release 0.1, as its code created it.
+-- Tables of schema version 1 without the mark of a release.
 CREATE TABLE flags_meta (
   name TEXT NOT NULL PRIMARY KEY,
   value INTEGER NOT NULL

@@ -1,4 +1,4 @@
--- The tables of the last build before the first release, as its SQL created them.
+-- Tables of schema version 6 without the mark of a release.
 CREATE TABLE "flags_meta" (
   name text NOT NULL PRIMARY KEY,
   value bigint NOT NULL

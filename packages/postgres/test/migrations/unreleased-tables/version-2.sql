@@ -1,4 +1,4 @@
--- The tables of release 0.1, as its SQL created them.
+-- Tables of schema version 2 without the mark of a release.
 CREATE TABLE "flags_meta" (
   name text NOT NULL PRIMARY KEY,
   value bigint NOT NULL
