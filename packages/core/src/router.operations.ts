@@ -25,8 +25,16 @@ import {
 import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './features.js';
 import type { Flags } from './flags.js';
 import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
-import { prepareChange, type UntypedChange } from './kernel/changes/row.js';
-import { commitChange, commitPrepared, ENGINE, resultOf, run, withEngine } from './kernel/changes/run-operation.js';
+import {
+  commitChange,
+  commitPrepared,
+  ENGINE,
+  prepareChange,
+  resultOf,
+  run,
+  type UntypedChange,
+  withEngine,
+} from './kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from './kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from './kernel/operation.js';
 

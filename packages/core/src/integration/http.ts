@@ -67,8 +67,7 @@ export { shortenMessage } from '../base/errors.js';
 
 // Validation
 
-export type { CompiledSchema } from '../base/compiled-schema.js';
-export type { Choices, Validator } from '../base/validator.js';
+export type { Choices, CompiledSchema, Validator } from '../base/validator.js';
 export { type InputSchemas, inputSchemas } from '../input-schemas.js';
 
 // JSON values
