@@ -201,7 +201,7 @@ module.exports = {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
           '^packages/core/src/kernel/change\\.ts$',
-          '^packages/core/src/features/(change-requests/change-request|flags/flag(-members)?|projects/project|segments/segment|tokens/(people|token))\\.ts$',
+          '^packages/core/src/features/(change-requests/change-request|flags/flag|projects/project|segments/segment|tokens/(people|token))\\.ts$',
           '^packages/core/src/base/',
           // The strategies as data.
           '^packages/core/src/evaluation/strategies\\.ts$',

@@ -11,7 +11,7 @@ import { rolloutsFeature } from './features/rollouts/feature.js';
 import { segmentsFeature } from './features/segments/feature.js';
 import { tokensFeature } from './features/tokens/feature.js';
 import { usageFeature } from './features/usage/feature.js';
-import type * as rows from './kernel/changes/row.js';
+import type * as rows from './kernel/changes/run-operation.js';
 import { dueOperations } from './kernel/due/due.operations.js';
 import type { EventActionOf, EventTypeOf, OperationsOf } from './kernel/feature.js';
 import type { EventDescription } from './kernel/kind.js';

@@ -5,7 +5,7 @@ import { type CanReadRequest, listChangeRequests } from './features/change-reque
 import type { Definitions, ExportQuery, ImportResult } from './features/definitions/definition.types.js';
 import { type CanReadDefinitions, exportDefinitions } from './features/definitions/export.operations.js';
 import { importDefinitions } from './features/definitions/import.operations.js';
-import { findFlag, flagDocuments } from './features/flags/flag.kind.js';
+import { findFlag, flagDocuments, referredSegments } from './features/flags/flag.kind.js';
 import { readBeside, toDetail } from './features/flags/flag.operations.js';
 import type { FlagDetail } from './features/flags/flag.types.js';
 import {
@@ -15,7 +15,6 @@ import {
   listReadable,
 } from './features/flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './features/flags/flag-search.types.js';
-import { referredSegments } from './features/flags/references.js';
 import type { Rollout, RolloutQuery } from './features/rollouts/rollout.types.js';
 import { type CanReadRollout, listRollouts } from './features/rollouts/rollouts.operations.js';
 import type { Token } from './features/tokens/token.types.js';
@@ -26,8 +25,16 @@ import {
 import { type ChangeArguments, type OperationName, operationOf, type ResultOf } from './features.js';
 import type { Flags } from './flags.js';
 import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
-import { prepareChange, type UntypedChange } from './kernel/changes/row.js';
-import { commitChange, commitPrepared, ENGINE, resultOf, run, withEngine } from './kernel/changes/run-operation.js';
+import {
+  commitChange,
+  commitPrepared,
+  ENGINE,
+  prepareChange,
+  resultOf,
+  run,
+  type UntypedChange,
+  withEngine,
+} from './kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from './kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from './kernel/operation.js';
 

@@ -1,6 +1,6 @@
 import { addDependency, removeDependency } from '../src/features/flags/dependencies.decide.js';
+import { createFlag, deleteFlag, moveFlag } from '../src/features/flags/flag.decide.js';
 import { assertNotArchived } from '../src/features/flags/flag.js';
-import { createFlag, deleteFlag, moveFlag } from '../src/features/flags/lifecycle.decide.js';
 import { enable, findStrategy } from '../src/features/flags/strategies.decide.js';
 import { addMember, changeMemberRole, removeMember } from '../src/features/projects/members.decide.js';
 import { createProject, deleteProject } from '../src/features/projects/project.decide.js';

@@ -265,11 +265,6 @@ export function permissionOfOperation(operation: string): Action {
   return (Object.hasOwn(ACTIONS, operation) && permissionOf(operation as ActionName)) || (operation as Action);
 }
 
-/** Whether only people may perform an action. */
-export function isOfPeople(action: Action): boolean {
-  return 'people' in ACTIONS[action];
-}
-
 /** Returns what a request or an operation writes. */
 export function writtenBy(name: ActionName): Written {
   const row: PermissionRow | SharedRow | OpenRow = ACTIONS[name];

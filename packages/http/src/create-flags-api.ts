@@ -2,11 +2,10 @@ import type { Flags } from '@flags/core';
 import { eventToWire, inputSchemas } from '@flags/core/integration/http';
 import { describeNonFlags } from '@flags/core/integration/shared';
 import { createAdmission } from './api/admission.js';
-import { createBodyReader } from './api/body.js';
+import { createDocuments } from './api/answer.js';
 import { createReplyCache } from './api/caching.js';
 import { createApi, type FlagsApi } from './api/create-api.js';
 import { createEndpoint, type EndpointParts, type EngineParts, type ServedRoute } from './api/endpoint.js';
-import { createDocuments } from './api/shared-documents.js';
 import { type Actor, authModeOf, createAuthentication } from './auth/auth.js';
 import { createCors, createHostCheck } from './auth/origin.js';
 import { createUserLookup } from './auth/users.js';
@@ -15,6 +14,7 @@ import { createRefetchHub } from './client/refetch-hub.js';
 import { createAddressFinder } from './client/stream-address.js';
 import { createUnknownTokens } from './client/unknown-tokens.js';
 import { createEventHub } from './events/event-hub.js';
+import { createBodyReader } from './messages/request.js';
 import { openApiDocument } from './openapi/openapi-document.js';
 import {
   type ApiOptions,

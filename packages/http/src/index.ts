@@ -17,8 +17,7 @@ export type { Actor, Authenticate, Authorize, BuiltInAuth, SessionAuth } from '.
 export { roles } from './auth/roles.js';
 export type { DescribeUsers, UserDescription, UserDescriptions, UserId } from './auth/users.js';
 export { createFlagsApi } from './create-flags-api.js';
-export type { FlagsReply } from './messages/reply.js';
-export type { BodyMeter, FlagsRequest, ReplySink } from './messages/request.js';
-export { redactUrl } from './messages/request.js';
+export type { FlagsReply, ReplySink } from './messages/reply.js';
+export { type BodyMeter, type FlagsRequest, redactUrl } from './messages/request.js';
 export type { CorsOptions, FlagsApiOptions, SessionApiOptions } from './options.js';
 export type { FlagsSource, FollowedSource } from './source.js';

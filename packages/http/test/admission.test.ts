@@ -7,8 +7,7 @@ import { until } from '../../../test/until.js';
 import { createFlagsRouter } from '../../express/src/index.js';
 import { type Admission, createAdmission, type WorkKind } from '../src/api/admission.js';
 import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
-import { type FlagsReply, textReply, toFlagsReply } from '../src/messages/reply.js';
-import type { ReplySink } from '../src/messages/request.js';
+import { type FlagsReply, type ReplySink, textReply, toFlagsReply } from '../src/messages/reply.js';
 
 const ENVIRONMENT = { project: 'default', flag: 'checkout', environment: 'production' };
 const PREVIEW = '/api/admin/changes/preview';

@@ -8,8 +8,14 @@ import request from 'supertest';
 import { until } from '../../../test/until.js';
 import type { FlagsRouterOptions } from '../../express/src/index.js';
 import { createAdmission } from '../src/api/admission.js';
-import { createBodyReader, findExcess, MAX_DEPTH, MAX_STRUCTURE, readStream } from '../src/api/body.js';
-import type { FlagsRequest } from '../src/messages/request.js';
+import {
+  createBodyReader,
+  type FlagsRequest,
+  findExcess,
+  MAX_DEPTH,
+  MAX_STRUCTURE,
+  readStream,
+} from '../src/messages/request.js';
 import { EXPRESS_VERSIONS, type ExpressVersion } from './express-versions.js';
 import { createHostApp, FLAGS, type HostApp } from './host-app.js';
 

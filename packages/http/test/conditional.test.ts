@@ -2,7 +2,7 @@ import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import type { FlagsStorage } from '@flags/core/storage';
 import type { Express } from 'express';
 import request from 'supertest';
-import { entityTag, namesTag, parseTagCondition, revisionsIn } from '../src/messages/entity-tags.js';
+import { entityTag, namesTag, parseTagCondition, revisionsIn } from '../src/messages/reply.js';
 import { EXPRESS_VERSIONS_IN_LENGTH } from './express-versions.js';
 import { createHostApp, FLAGS } from './host-app.js';
 

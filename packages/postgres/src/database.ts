@@ -1,4 +1,5 @@
-import { FlagsError, isFlagsError } from '@flags/core';
+import { FlagsError } from '@flags/core';
+import { isStorageFailure } from '@flags/core/integration/postgres';
 import { delay, withRetries } from './connection/errors.js';
 import { openSession, type Session, type SessionLimits } from './connection/session.js';
 import type { PgPool } from './driver.js';
@@ -122,16 +123,12 @@ export async function untilAnswered<T>(time: number, ask: () => Promise<T | unde
       const answer = await ask();
       if (answer !== undefined) return answer;
     } catch (error) {
-      if (!isTransient(error)) throw outcomeUnknown(error);
+      if (!isStorageFailure(error)) throw outcomeUnknown(error);
       failure = error;
     }
     if (performance.now() > deadline) throw outcomeUnknown(failure);
     await delay(longest * (0.5 + Math.random() / 2));
   }
-}
-
-function isTransient(error: unknown): boolean {
-  return isFlagsError(error) && (error.code === 'storage_unavailable' || error.code === 'storage_busy');
 }
 
 interface Finished<T> {

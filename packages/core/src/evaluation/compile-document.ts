@@ -12,8 +12,7 @@ import type {
   TextEncoding,
   VariantOptions,
 } from './evaluation.types.js';
-import { loadPatterns } from './load-patterns.js';
-import { hasPattern } from './pattern-bound.js';
+import { hasPattern, loadPatterns } from './load-patterns.js';
 import type { Patterns } from './patterns.types.js';
 import type { EvaluationProblem } from './problem.js';
 import { compileSnapshot } from './snapshot.js';

@@ -1,4 +1,5 @@
-import { type EvaluatedConstraints, hasPattern } from './pattern-bound.js';
+import type { ConstraintDefinition } from './definitions.types.js';
+import { patternsIn } from './pattern-bound.js';
 import type { Patterns } from './patterns.types.js';
 
 let loaded: Patterns | undefined;
@@ -31,4 +32,29 @@ export function loadPatternsFor(evaluated: EvaluatedConstraints): Promise<Patter
 export function loadedPatterns(): Patterns {
   if (loaded === undefined) throw new Error('RE2 is not loaded, but there is a regular expression');
   return loaded;
+}
+
+interface WithStrategies {
+  readonly strategies: readonly WithConstraints[];
+}
+
+interface WithConstraints {
+  readonly constraints?: readonly Pick<ConstraintDefinition, 'operator'>[] | null | undefined;
+}
+
+/** Flags, each in one environment, and segments. */
+interface EvaluatedConstraints {
+  readonly flags: Iterable<WithStrategies>;
+  readonly segments: Iterable<WithConstraints>;
+}
+
+/** Whether any strategy or segment has a pattern, also if it is disabled or not used. */
+export function hasPattern({ flags, segments }: EvaluatedConstraints): boolean {
+  for (const { strategies } of flags) if (strategies.some(constrainsByPattern)) return true;
+  for (const segment of segments) if (constrainsByPattern(segment)) return true;
+  return false;
+}
+
+function constrainsByPattern({ constraints }: WithConstraints): boolean {
+  return patternsIn(constraints ?? []) > 0;
 }

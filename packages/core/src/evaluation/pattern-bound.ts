@@ -121,28 +121,3 @@ export function patternsIn(constraints: readonly Pick<ConstraintDefinition, 'ope
   for (const { operator } of constraints) if (operandOf(operator) === 'pattern') count++;
   return count;
 }
-
-interface WithStrategies {
-  readonly strategies: readonly WithConstraints[];
-}
-
-interface WithConstraints {
-  readonly constraints?: readonly Pick<ConstraintDefinition, 'operator'>[] | null | undefined;
-}
-
-/** Flags, each in one environment, and segments. */
-export interface EvaluatedConstraints {
-  readonly flags: Iterable<WithStrategies>;
-  readonly segments: Iterable<WithConstraints>;
-}
-
-/** Whether any strategy or segment has a pattern, also if it is disabled or not used. */
-export function hasPattern({ flags, segments }: EvaluatedConstraints): boolean {
-  for (const { strategies } of flags) if (strategies.some(constrainsByPattern)) return true;
-  for (const segment of segments) if (constrainsByPattern(segment)) return true;
-  return false;
-}
-
-function constrainsByPattern({ constraints }: WithConstraints): boolean {
-  return patternsIn(constraints ?? []) > 0;
-}

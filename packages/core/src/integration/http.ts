@@ -9,8 +9,8 @@ export { readPages } from '../base/pages.js';
 
 // Flags
 
+export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../features/flags/flag.js';
 export type { FlagEntry } from '../features/flags/flag-lists.operations.js';
-export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../features/flags/flag-members.js';
 
 // API tokens
 
@@ -21,8 +21,10 @@ export { isApiToken } from '../features/tokens/token-verification.operations.js'
 export {
   CHANGE_OPERATIONS,
   type ChangeArguments,
+  describeEvent,
   type OperationName,
   operationOf,
+  projectsOf,
   REQUEST_OPERATIONS,
   type ResultOf,
 } from '../features.js';
@@ -39,7 +41,6 @@ export { ROLLOUT_STATES } from '../features/flags/strategy-rollout.types.js';
 
 // Events
 
-export { describeEvent, projectsOf } from '../features.js';
 export type { WireEventQuery } from '../kernel/log/event.types.js';
 export { WIRE_NAMES } from '../words/event-names.js';
 
@@ -66,8 +67,7 @@ export { shortenMessage } from '../base/errors.js';
 
 // Validation
 
-export type { CompiledSchema } from '../base/compiled-schema.js';
-export type { Choices, Validator } from '../base/validator.js';
+export type { Choices, CompiledSchema, Validator } from '../base/validator.js';
 export { type InputSchemas, inputSchemas } from '../input-schemas.js';
 
 // JSON values

@@ -4,6 +4,7 @@
 
 // Storages
 
+export { isStorageFailure } from '../base/errors.js';
 export { type PreparedCommit, type PreparedEvent, type PreparedWrite, prepareCommit } from '../storage/commit.js';
 
 // Storages of usage

@@ -1,7 +1,7 @@
 import type { KeyedUpdate } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangeEngine, Rules, SharedEngine } from './changes/change-engine.js';
-import type { AnyRow } from './changes/row.js';
+import type { AnyRow } from './changes/run-operation.js';
 import type { DueSource } from './due/source.js';
 import type { PreparedChange } from './engine.js';
 import type { ActionOf } from './kind.js';

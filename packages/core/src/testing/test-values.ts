@@ -8,9 +8,9 @@ import type { FlagDefinition, Payload, VariantDefinition } from '../evaluation/d
 import { reasonOf } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Replica } from '../features/environments/environments.js';
+import { createFlag } from '../features/flags/flag.decide.js';
 import type { FlagEvent, FlagState } from '../features/flags/flag.js';
 import { evolveFlag, flagDocuments } from '../features/flags/flag.kind.js';
-import { createFlag } from '../features/flags/lifecycle.decide.js';
 import { addStrategy, enable, toStrategy } from '../features/flags/strategies.decide.js';
 import type { VariantInput } from '../features/flags/variant.types.js';
 import { setVariants } from '../features/flags/variants.decide.js';

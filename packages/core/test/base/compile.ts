@@ -1,7 +1,6 @@
 import { compileSchemas } from '../../../../scripts/schema-compiler.cjs';
-import type { CompiledSchema } from '../../src/base/compiled-schema.js';
 import type { JsonSchema } from '../../src/base/primitives.js';
-import { createValidator, type Validator } from '../../src/base/validator.js';
+import { type CompiledSchema, createValidator, type Validator } from '../../src/base/validator.js';
 
 /** Compiles a schema as the build does. */
 function compile(schema: JsonSchema): CompiledSchema {

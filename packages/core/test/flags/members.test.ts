@@ -1,4 +1,4 @@
-import { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../../src/features/flags/flag-members.js';
+import { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../../src/features/flags/flag.js';
 import { type Flags, memoryStorage, openFlags } from '../../src/index.js';
 import type { FlagMembers } from '../../src/types.js';
 import { DEFAULT } from '../references.js';

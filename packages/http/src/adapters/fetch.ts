@@ -1,9 +1,8 @@
 import { PassThrough, Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import { readStream } from '../api/body.js';
 import type { FlagsApi } from '../api/create-api.js';
 import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from '../messages/reply.js';
-import type { FlagsRequest } from '../messages/request.js';
+import { type FlagsRequest, readStream } from '../messages/request.js';
 import { assertApi, createPathBelow } from './node.js';
 
 /** Options of `toFetchHandler`. */

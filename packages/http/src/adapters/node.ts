@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pause } from '@flags/core/integration/shared';
-import { drain, readStream } from '../api/body.js';
 import type { FlagsApi } from '../api/create-api.js';
 import { partsOfTarget } from '../api/query.js';
 import { DEFAULT_HEADERS, type FlagsReply, NOT_FOUND, UNEXPECTED } from '../messages/reply.js';
-import type { BodyMeter, FlagsRequest } from '../messages/request.js';
+import { type BodyMeter, drain, type FlagsRequest, readStream } from '../messages/request.js';
 
 /** A Node request, with the properties that a framework may add. */
 export interface NodeRequest extends IncomingMessage {

@@ -1,9 +1,6 @@
 import { overloaded } from '../messages/errors.js';
-import type { FlagsReply } from '../messages/reply.js';
-import type { BodyMeter, FlagsRequest, ReplySink } from '../messages/request.js';
-
-/** A body up to this size, in bytes, is read and handled without a place. */
-export const SHORT_BODY = 64 * 1024;
+import type { FlagsReply, ReplySink } from '../messages/reply.js';
+import { type BodyMeter, type FlagsRequest, SHORT_BODY } from '../messages/request.js';
 
 /** How many wait, at most: in all, and of one actor, so that one actor cannot fill the queue. */
 interface Queue {

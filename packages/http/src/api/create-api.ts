@@ -64,6 +64,7 @@ export function createApi<Native>({
 }: ApiParts<Native>): FlagsApi<Native> {
   const findRoutes = createRouteLookup([...endpoints.keys()]);
   const authenticateOpenly = admitOutsiders(authenticate);
+  const openRoutes = new Set([...endpoints.keys()].filter(({ action }) => permissionOf(action) === undefined));
   const turn = createTurns();
 
   /** Finds the route of a request, authenticates the caller, and calls the endpoint. */
@@ -80,9 +81,7 @@ export function createApi<Native>({
     if (found) request.onMatch?.(found.route.path, params);
     // Batches simultaneous reads. Other requests wait for their bodies anyway.
     if (found === undefined || found.route.method === 'GET') await turn();
-    const principal = await (found && permissionOf(found.route.action) === undefined
-      ? authenticateOpenly
-      : authenticate)(request, access);
+    const principal = await (found && openRoutes.has(found.route) ? authenticateOpenly : authenticate)(request, access);
     const endpoint = found && endpoints.get(found.route);
     return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
   }

@@ -1,4 +1,4 @@
-import { type Flags, FlagsError } from '@flags/core';
+import { type Flags, FlagsError, isFlagsError } from '@flags/core';
 import {
   type Choices,
   flagToWire,
@@ -8,23 +8,21 @@ import {
 } from '@flags/core/integration/http';
 import { createValidator, nextTurn, pause } from '@flags/core/integration/shared';
 import { headerRulesOf, permissionOf } from '../actions.js';
-import { hideUnreadable, type Principal } from '../auth/permissions.js';
+import { createBypassCheck, firstPermittedProject, hideUnreadable, type Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
-import { flagTag, revisionsIn } from '../messages/entity-tags.js';
-import { invalidInput } from '../messages/errors.js';
-import { type FlagsReply, inSlices } from '../messages/reply.js';
-import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
+import { ERROR_KINDS, HttpError, invalidInput } from '../messages/errors.js';
+import { type FlagsReply, flagTag, inSlices, revisionsIn } from '../messages/reply.js';
+import { type BodyReader, type FlagsRequest, headerOf, isShortBody, SHORT_BODY, urlOf } from '../messages/request.js';
 import { propertiesOf, schemaFrom } from '../messages/schema.js';
 import type { FlagsSource } from '../source.js';
-import { type Admission, type Passage, SHORT_BODY } from './admission.js';
-import { toConditionalReply, toReply } from './answer.js';
-import type { BodyReader } from './body.js';
+import type { Admission, Passage } from './admission.js';
+import { type Documents, toConditionalReply, toReply } from './answer.js';
 import type { ReplyCache } from './caching.js';
 import { compiledOf } from './compiled.js';
-import { checkPermission, createBypassCheck, readOrCheck } from './permission.js';
 import { createQueryReader, segmentIdIn } from './query.js';
 import {
   BYPASS_HEADER,
+  type FindProject,
   ID_HEADER,
   type QueryValues,
   REASON_HEADER,
@@ -37,7 +35,6 @@ import {
   type SdkRoute,
   type SdkServices,
 } from './route.js';
-import type { Documents } from './shared-documents.js';
 
 /** What the routes of the admin API share. SDKs need no engine. */
 export interface EngineParts {
@@ -89,7 +86,6 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
   const permission = permissionOf(route.action);
   const readQuery = createQueryReader(route, parts.inputs);
   const checkBody = createBodyCheck(route, parts.inputs);
-  const needsPassage = route.body !== undefined || long !== undefined;
   /** The work of a request with a long body, or that is long by nature. */
   const work = long && long.kind !== 'evaluation' ? long.kind : undefined;
   const workOnBody = work ?? (route.access === 'admin' ? 'change' : 'report');
@@ -104,15 +100,34 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
     return rawQuery === '' ? {} : readQuery(rawQuery);
   }
 
-  /** Resolves to the project of the permission check. Routes for SDKs are about the instance. */
-  async function checked({ request, params, principal }: Exchange): Promise<string | null> {
+  /** Checks the permission of a request. Resolves to the project of the check. Routes for SDKs are about the instance. */
+  async function checked(exchange: Exchange): Promise<string | null> {
+    const { request, principal } = exchange;
     if (!engine) return permission === undefined ? null : principal.check(permission, null).then(() => null);
-    const repeated = isRepeatable ? keyIn(request) : undefined;
     const bypasses = Boolean(headerOf(request, BYPASS_HEADER.toLowerCase()));
-    const asked = { flags: engine.flags, params, principal, repeated, bypasses: bypasses && takesBypass };
-    const project = await checkPermission(route, asked);
+    const project = await checkedIn(engine.flags, exchange, bypasses && takesBypass);
     if (!bypasses || takesBypass) return project;
     throw invalidInput([{ message: `${BYPASS_HEADER} is not supported here: no approval can concern it`, path: '' }]);
+  }
+
+  /** Asks nothing if the body names the project: {@link createBypassCheck} then checks a bypass in all projects of the changes. */
+  async function checkedIn(flags: Flags, exchange: Exchange, bypasses: boolean): Promise<string | null> {
+    const { params, principal } = exchange;
+    const { permissionIn } = route;
+    if (permission === undefined) return null;
+    if (permissionIn === 'anyProject') return firstPermittedProject(permission, principal, flags);
+    if (permissionIn === 'handler') return params.projectId ?? null;
+    const project = params.projectId ?? (permissionIn ? await locate(permissionIn, flags, exchange) : null);
+    await principal.check(permission, project);
+    if (bypasses) await principal.check('bypassApproval', project);
+    return project;
+  }
+
+  /** A repeated request is about the project of the first one: it may have deleted the flag or segment. */
+  async function locate(find: FindProject, flags: Flags, { request, params }: Exchange): Promise<string | null> {
+    const repeated = isRepeatable ? keyIn(request) : undefined;
+    const first = repeated === undefined ? undefined : await projectOfSet(flags, repeated);
+    return first === undefined ? projectOf(find, flags, params) : first;
   }
 
   /** Whether the request shares the reply to a simultaneous one: not if either may be refused with `overloaded`. */
@@ -147,7 +162,9 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
 
   /** @param isShared whether several clients wait for the reply: it is completed even if the first of them disconnects */
   async function answer(permitted: Permitted, isShared = false): Promise<FlagsReply> {
-    if (!needsPassage) return make(permitted);
+    if (!long && !route.body) return make(permitted);
+    // A short body is read and handled without a place.
+    if (!long && isShortBody(permitted.request)) return inSlices(await make(permitted));
     const passage = parts.admission(isShared ? NOBODY : permitted.request, actorOf(permitted.principal));
     try {
       const reply = await make({ ...permitted, passage });
@@ -173,7 +190,12 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
   async function handle(permitted: Permitted): Promise<RouteResult> {
     const { request, params, principal, project } = permitted;
     const query = queryOf(request);
-    const body = await readOrCheck(route, principal, () => readBody(permitted, query));
+    const body = await readBody(permitted, query).catch(async (error: unknown) => {
+      // Callers without permission for the instance learn nothing about a body that should name the projects to check.
+      const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
+      if (isAboutBody && permission && route.permissionIn === 'handler') await principal.check(permission, null);
+      throw error;
+    });
     const sdkRequest: SdkRequest = {
       services: parts.services,
       source: parts.source,
@@ -239,6 +261,27 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
       },
       describeUsers: describeUsers?.(request),
     };
+  }
+}
+
+/** Resolves to the project of a change set; undefined if there is no such set, or if it is about several projects. */
+async function projectOfSet(flags: Flags, changeSet: string): Promise<string | null | undefined> {
+  try {
+    const { items } = await flags.history.listProjects({ changeSet });
+    return items.length === 1 ? items[0] : undefined;
+  } catch (error) {
+    if (isFlagsError(error) && error.code === 'change_set_not_found') return undefined;
+    throw error;
+  }
+}
+
+/** Resolves to the project of a flag or segment whose path omits it; null for the instance, or if it does not exist. */
+async function projectOf(find: FindProject, flags: Flags, params: Exchange['params']): Promise<string | null> {
+  try {
+    return (await find(flags, params)) ?? null;
+  } catch (error) {
+    if (isFlagsError(error) && ERROR_KINDS[error.code]?.status < 500) return null;
+    throw error;
   }
 }
 

@@ -8,14 +8,14 @@ import type {
   ProjectRef,
   StrategyRef,
 } from '@flags/core';
-import type {
-  ChangeArguments,
-  DataVersionScope,
-  InputSchemas,
-  OperationName,
-  ResultOf,
+import {
+  type ChangeArguments,
+  changeRevised,
+  type DataVersionScope,
+  type InputSchemas,
+  type OperationName,
+  type ResultOf,
 } from '@flags/core/integration/http';
-import { changeRevised } from '@flags/core/integration/http';
 import type { JsonSchema } from '@flags/core/integration/shared';
 import type { SegmentRef } from '@flags/core/types';
 import type { ActionName } from '../actions.js';
@@ -36,7 +36,6 @@ import type { SchemaSource } from '../messages/schema.js';
 import type { FlagsSource } from '../source.js';
 
 import type { WorkKind } from './admission.js';
-import type { SharedDocument } from './shared-documents.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -219,6 +218,13 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   readonly context: ChangeContext;
   /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
   readonly describeUsers: FindUsers | undefined;
+}
+
+/** A document for SDKs: the same for all clients with this key. */
+export interface SharedDocument {
+  /** The scope, and the version of the configuration. */
+  readonly key: string;
+  readonly generate: () => Pieces;
 }
 
 /** The result of a handler. The route defines the status. */

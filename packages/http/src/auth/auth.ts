@@ -1,7 +1,7 @@
 import type { Token, TokenKind } from '@flags/core';
 import { isApiToken, readPersonId } from '@flags/core/integration/http';
 import type { Person } from '@flags/core/types';
-import { type Action, isOfPeople } from '../actions.js';
+import { ACTIONS, type Action } from '../actions.js';
 import { HostFault, HttpError, InvalidActor } from '../messages/errors.js';
 import { type FlagsRequest, headerOf } from '../messages/request.js';
 import type { FlagsSource, StreamTickets } from '../source.js';
@@ -161,7 +161,7 @@ export function createAuthentication<A extends Actor, Native>(
   const authorize = options.authorize as Authorize<Actor> | undefined;
 
   async function check(actor: Actor, action: Action, project: string | null): Promise<void> {
-    if (isOfPeople(action)) assertPerson(actor, action);
+    if ('people' in ACTIONS[action]) assertPerson(actor, action);
     if (!authorize || (await callHost(() => authorize(actor, action, project))) === true) return;
     // The message omits the project: the caller may not see which project owns a flag or segment.
     throw new HttpError('forbidden', `${actor.name} may not ${action} here. Ask for the permission.`);

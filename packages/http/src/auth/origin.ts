@@ -1,8 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { HttpError } from '../messages/errors.js';
 import type { FlagsReply } from '../messages/reply.js';
-import type { FlagsRequest } from '../messages/request.js';
-import { isJsonType } from '../messages/request.js';
+import { type FlagsRequest, isJsonType } from '../messages/request.js';
 import type { Access } from './permissions.js';
 
 /** Throws `host_not_allowed` when the `Host` header names another server. */

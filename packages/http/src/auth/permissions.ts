@@ -1,5 +1,16 @@
-import { type ErrorDetail, type Flags, FlagsError, isFlagsError, paginate, type Token } from '@flags/core';
-import { memoizeAsync } from '@flags/core/integration/http';
+import {
+  type AuthorizeChanges,
+  type ErrorDetail,
+  type Flags,
+  FlagsError,
+  isFlagsError,
+  type ListedChangeRequest,
+  type PlannedDocument,
+  type PlannedEvent,
+  paginate,
+  type Token,
+} from '@flags/core';
+import { memoizeAsync, paced, projectsOf } from '@flags/core/integration/http';
 import type { Action } from '../actions.js';
 import { HttpError } from '../messages/errors.js';
 
@@ -99,4 +110,62 @@ export async function hideUnreadable(error: unknown, principal: Pick<Principal, 
 
 function unescapePointer(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/**
+ * Returns the check of the changes of a request that bypasses approval: its permission, in every project that they touch.
+ * The content of a new project needs the permission for the instance, as the project does.
+ */
+export function createBypassCheck(principal: Pick<Principal, 'check'>): AuthorizeChanges {
+  return async ({ documents }) => {
+    const created = projectsCreatedBy(documents);
+    const touched = new Set<string | null>();
+    for await (const document of paced(documents)) {
+      for (const event of document.events) for (const project of projectsOfEvent(event, document)) touched.add(project);
+    }
+    for (const project of touched) {
+      if (project === null || !created.has(project)) await principal.check('bypassApproval', project);
+    }
+  };
+}
+
+/**
+ * Returns the projects that need the permission for an event. A new project is about the instance. Without an operation
+ * these are also the projects of the document, because the event may be one step of a move.
+ */
+export function projectsOfEvent(event: PlannedEvent, document: PlannedDocument): ReadonlySet<string | null> {
+  if (event.type === 'project-created') return new Set([null]);
+  if (document.kind === 'change-request') return projectsOfRequest(document);
+  const own = projectsOf([event]);
+  return event.op === undefined ? new Set([...own, ...projectsOfDocument(document)]) : own;
+}
+
+/** The events of a request of several projects have none. */
+function projectsOfRequest({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
+  return new Set((after as Pick<ListedChangeRequest, 'projects'>).projects);
+}
+
+/** Returns the projects of a document before and after its changes. */
+export function projectsOfDocument({
+  kind,
+  id,
+  before,
+  after,
+}: Omit<PlannedDocument, 'events'>): ReadonlySet<string | null> {
+  if (kind === 'project') return new Set([id]);
+  const states = [before, after].filter((state) => state !== null) as readonly { readonly project?: string | null }[];
+  return new Set(states.map(({ project = null }) => project));
+}
+
+/** Returns the projects that a decided set creates. */
+export function projectsCreatedBy(documents: readonly PlannedDocument[]): ReadonlySet<string> {
+  const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
+  return new Set(created.map(({ id }) => id));
+}
+
+/** Returns the project in a body: null for the instance, undefined when the body names none. */
+export function projectIn(body: unknown): string | null | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { project } = body as { readonly project?: unknown };
+  return typeof project === 'string' || project === null ? project : undefined;
 }

@@ -1,5 +1,14 @@
-import type { AuthorizeChanges, Change, ChangeSet, ErrorDetail, Flags, PlannedEvent, PlannedSet } from '@flags/core';
-import { isFlagsError, LIMITS } from '@flags/core';
+import {
+  type AuthorizeChanges,
+  type Change,
+  type ChangeSet,
+  type ErrorDetail,
+  type Flags,
+  isFlagsError,
+  LIMITS,
+  type PlannedEvent,
+  type PlannedSet,
+} from '@flags/core';
 import {
   describeEvent,
   type OperationName,
@@ -9,9 +18,8 @@ import {
   REQUEST_OPERATIONS,
 } from '@flags/core/integration/http';
 import { type Action, permissionOfOperation } from '../actions.js';
-import { projectIn } from '../api/body.js';
-import { projectsCreatedBy, projectsOfDocument, projectsOfEvent } from '../api/permission.js';
 import type { RouteRequest } from '../api/route.js';
+import { projectIn, projectsCreatedBy, projectsOfDocument, projectsOfEvent } from '../auth/permissions.js';
 import { ERROR_KINDS, invalidInput } from '../messages/errors.js';
 import { unchecked } from '../messages/request.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { memoizeAsync } from '@flags/core/integration/http';
 import { nextTurn } from '@flags/core/integration/shared';
 import { createEventStreams, type EventStream, type Frame, type StreamPermission } from '../messages/event-streams.js';
-import type { ReplySink } from '../messages/request.js';
+import type { ReplySink } from '../messages/reply.js';
 import type { FlagsSource } from '../source.js';
 import { type ClientQuery, clientDocumentOf, keyOf } from './client-document.js';
 import { changesBetween, hydrationFrame, Journal, updateFrame } from './frames.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { paced } from '@flags/core/integration/http';
 import { createEventStreams, type EventStream, type StreamPermission } from '../messages/event-streams.js';
-import type { ReplySink } from '../messages/request.js';
+import type { ReplySink } from '../messages/reply.js';
 import type { FlagsSource } from '../source.js';
 
 export interface RefetchRequest extends StreamPermission {

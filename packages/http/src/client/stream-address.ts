@@ -1,5 +1,4 @@
-import type { AuthMode } from '../auth/auth.js';
-import { TICKET_PARAMETER } from '../auth/auth.js';
+import { type AuthMode, TICKET_PARAMETER } from '../auth/auth.js';
 import { ownOriginIn } from '../auth/origin.js';
 import type { Principal } from '../auth/permissions.js';
 import type { FlagsRequest } from '../messages/request.js';

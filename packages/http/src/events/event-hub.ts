@@ -4,8 +4,7 @@ import { nextTurn, pause } from '@flags/core/integration/shared';
 import type { ProjectFilter } from '../auth/permissions.js';
 import { HostFault, invalidInput } from '../messages/errors.js';
 import { createEventStreams, type EventStream, HEARTBEAT, type StreamPermission } from '../messages/event-streams.js';
-import { ownBytes } from '../messages/reply.js';
-import type { ReplySink } from '../messages/request.js';
+import { ownBytes, type ReplySink } from '../messages/reply.js';
 import {
   type EventFilter,
   type EventFilterQuestions,

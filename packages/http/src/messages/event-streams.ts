@@ -1,8 +1,7 @@
 import { FlagsError } from '@flags/core';
 import { paced } from '@flags/core/integration/http';
 import type { FlagsSource } from '../source.js';
-import { createSliceWriter } from './reply.js';
-import type { ReplySink } from './request.js';
+import { createSliceWriter, type ReplySink } from './reply.js';
 
 /** A message of a stream: bytes that clients share, or the slices of a long message, which follow the client's pace. */
 export type Frame = Buffer | AsyncGenerator<string | Buffer, void>;

@@ -1,4 +1,4 @@
-import { changeMetadata } from '../../../core/src/features/flags/metadata.decide.js';
+import { changeMetadata } from '../../../core/src/features/flags/flag.decide.js';
 import { replaceStrategy } from '../../../core/src/features/flags/strategies.decide.js';
 import type { Variant } from '../../../core/src/features/flags/variant.types.js';
 import { setVariants } from '../../../core/src/features/flags/variants.decide.js';

@@ -20,8 +20,13 @@ import { effectsOf } from '../environments/effects.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { isSamePerson } from '../tokens/people.js';
 import * as rules from './change-request.decide.js';
-import type { ChangeRequestQuery } from './change-request.js';
-import { isOpen, type RequestState, type RequestSummary, type StoredApproval } from './change-request.js';
+import {
+  type ChangeRequestQuery,
+  isOpen,
+  type RequestState,
+  type RequestSummary,
+  type StoredApproval,
+} from './change-request.js';
 import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type {

@@ -1,4 +1,4 @@
-import type { InputOf, RefOf } from '../../kernel/changes/row.js';
+import type { InputOf, RefOf } from '../../kernel/changes/run-operation.js';
 import type { flagsFeature } from '../flags/feature.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
 import type { projectsFeature } from '../projects/feature.js';

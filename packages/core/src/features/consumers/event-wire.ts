@@ -2,8 +2,8 @@ import type { Constraint, Payload } from '../../evaluation/definitions.types.js'
 import type { FlagsEvent } from '../../kernel/log/event.types.js';
 import { type EventType, WIRE_NAMES } from '../../words/event-names.js';
 import type { Dependency } from '../flags/dependency.types.js';
+import { membersOf } from '../flags/flag.js';
 import type { Flag, FlagDetail } from '../flags/flag.types.js';
-import { membersOf } from '../flags/flag-members.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import type { StrategyRollout } from '../flags/strategy-rollout.types.js';
 import type { Variant } from '../flags/variant.types.js';

@@ -5,12 +5,12 @@ import type { DependencyInput } from '../flags/dependency.types.js';
 import {
   type EnvironmentState,
   environmentOf,
+  FLAG_MEMBER_NAMES,
   type FlagState,
   newFlagState,
   rolloutOf,
   rolloutsIn,
 } from '../flags/flag.js';
-import { FLAG_MEMBER_NAMES } from '../flags/flag-members.js';
 import { keepPercentage } from '../flags/rollouts.decide.js';
 import { toStrategy } from '../flags/strategies.decide.js';
 import type { Strategy } from '../flags/strategy.types.js';

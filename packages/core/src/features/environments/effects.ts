@@ -15,7 +15,7 @@ import {
   type FlagEffect,
 } from '../flags/effect.decide.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag.kind.js';
+import { flagDocuments, isVisible } from '../flags/flag.kind.js';
 import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import type { Replica } from './environments.js';
@@ -167,11 +167,6 @@ function shareHashes<Id>(describe: Describe<Id>): Describe<Id> {
     after: memoize((id: Id) => hashOf(describe(id, 'after'))),
   };
   return (id, side) => hashes[side](id);
-}
-
-/** Whether clients can see a document of this kind. */
-export function isVisible({ kind }: { readonly kind: string }): boolean {
-  return kind === flagDocuments.kind || kind === segmentDocuments.kind;
 }
 
 /** A flag on both sides; undefined where it is absent or archived. */

@@ -1,29 +1,162 @@
 import { hostname } from 'node:os';
-import { createListeners, type Listeners } from '../../base/collections.js';
+import { compareCodePoints, createListeners, type Listeners } from '../../base/collections.js';
+import { isSameJson } from '../../base/json.js';
 import { emitWarning } from '../../base/printable.js';
 import type { FlagsSettings } from '../../base/settings.types.js';
+import { NONE } from '../../evaluation/convert.js';
+import type { SegmentDefinition } from '../../evaluation/definitions.types.js';
 import type {
   ConfigurationChange,
   CustomStrategy,
   EnvironmentConfiguration,
+  FlagConfiguration,
   Impression,
   PayloadReader,
+  SegmentConfiguration,
   TextEncoding,
 } from '../../evaluation/evaluation.types.js';
-import { loadedPatterns } from '../../evaluation/load-patterns.js';
+import { loadedPatterns, loadPatternsFor } from '../../evaluation/load-patterns.js';
 import { type EvaluationProblem, ProblemReporter } from '../../evaluation/problem.js';
-import type { Snapshot } from '../../evaluation/snapshot.js';
+import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../../evaluation/snapshot.js';
 import { STRATEGIES } from '../../evaluation/strategies.js';
-import type { EnvironmentCount, FlagUsage } from '../../evaluation/usage-counters.js';
+import { type EnvironmentCount, type FlagUsage, UsageCounters } from '../../evaluation/usage-counters.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
 import type { Opened } from '../../kernel/feature.js';
+import type { Documents, KeyedUpdate } from '../../storage/documents.js';
 import type { DocumentKey } from '../../storage/port.js';
+import type { Dependency } from '../flags/dependency.types.js';
+import { type EnvironmentState, type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
+import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { startUsageRecorder, type UsageOptions } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
-import { Environment, type EnvironmentOptions } from './environment.js';
 import { type FlagDocuments, flagDocumentsIn } from './flag-documents.js';
+
+/** Returns the frozen configuration of a flag in one environment. Its parts are those of the frozen state. */
+export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
+  const { name, project, type, description, stale, impressionData, variants, dependencies } = flag;
+  const { enabled, strategies } = orderedEnvironmentOf(flag, environment);
+  return Object.freeze({
+    name,
+    project,
+    type,
+    description,
+    stale,
+    labels: flag.labels,
+    impressionData,
+    enabled,
+    strategies: strategies.length === 0 ? NONE : Object.freeze(strategies),
+    variants,
+    dependencies: dependencies.length === 0 ? NONE : Object.freeze(dependencies.map(toDependency)),
+  });
+}
+
+function toDependency({ flag, enabled, variants }: Dependency) {
+  return Object.freeze({ flag, enabled, variants });
+}
+
+export function toSegmentConfiguration({ id, name, constraints }: SegmentState): SegmentConfiguration {
+  return Object.freeze({ id, name, constraints });
+}
+
+/** Options that all environments share. */
+export type EnvironmentOptions = Omit<SnapshotOptions, 'flags' | 'segments' | 'counters' | 'onImpression'> & {
+  readonly onImpression: (impression: Impression) => void;
+};
+
+type EvaluatedDocuments = Pick<FlagDocuments, 'flags' | 'segments'>;
+
+/** Documents that were created, changed or deleted. */
+export interface ChangedDocuments {
+  readonly flags: ReadonlySet<string>;
+  /** Ids. */
+  readonly segments: ReadonlySet<number>;
+}
+
+/** Prepares the flags of one environment: each is compiled when it is first evaluated. Evaluation does not know archived flags. */
+export function compileEnvironment(
+  environment: string,
+  { flags, segments }: EvaluatedDocuments,
+  { onImpression, ...options }: EnvironmentOptions & Pick<SnapshotOptions, 'counters'>,
+): Snapshot {
+  return compileSnapshot({
+    ...options,
+    flags: [...flags.values()].filter(isLive).map((flag) => toConfiguration(flag, environment)),
+    segments: [...segments.values()].map(toSegmentConfiguration),
+    onImpression: (impression) => onImpression({ ...impression, environment }),
+  });
+}
+
+function isLive({ archived }: FlagState): boolean {
+  return !archived;
+}
+
+/**
+ * One environment. A flag is compiled when it is first evaluated, or when it changes. Every change of it replaces
+ * `snapshot`; an older snapshot keeps its results.
+ */
+export class Environment {
+  snapshot: Snapshot;
+  readonly counters = new UsageCounters();
+
+  constructor(
+    readonly name: string,
+    private readonly documents: EvaluatedDocuments,
+    options: EnvironmentOptions,
+  ) {
+    this.snapshot = compileEnvironment(name, documents, { ...options, counters: this.counters });
+  }
+
+  /**
+   * Compiles the flags that a change affects. Returns the names of the flags whose configuration differs from before.
+   */
+  update(changed: ChangedDocuments): readonly string[] {
+    const flags: FlagConfiguration[] = [];
+    const removedFlags: string[] = [];
+    for (const name of changed.flags) {
+      const state = this.documents.flags.get(name);
+      const before = this.snapshot.definition(name);
+      const after = state && !state.archived ? toConfiguration(state, this.name) : undefined;
+      if (isSameJson(before, after)) continue;
+      if (after) flags.push(after);
+      else removedFlags.push(name);
+    }
+    const segments: SegmentDefinition[] = [];
+    const removedSegments: number[] = [];
+    for (const id of changed.segments) {
+      const state = this.documents.segments.get(`${id}`);
+      if (state) segments.push(toSegmentConfiguration(state));
+      else removedSegments.push(id);
+    }
+    const names = [...flags.map(({ name }) => name), ...removedFlags];
+    if (names.length + changed.segments.size > 0) {
+      this.snapshot = this.snapshot.with({ flags, removedFlags, segments, removedSegments });
+    }
+    return names;
+  }
+
+  /** Returns the frozen configuration that clients of this environment evaluate. */
+  configuration(version: number): EnvironmentConfiguration {
+    // Sorting is short: the documents were loaded in name order, and only new flags follow them.
+    const flags = [...this.documents.flags.keys()].flatMap((name) => this.configurationOf(name) ?? []).sort(byName);
+    const segments = [...this.documents.segments.values()].sort((one, other) => one.id - other.id);
+    return Object.freeze({
+      version,
+      flags: Object.freeze(flags),
+      segments: Object.freeze(segments.map(toSegmentConfiguration)),
+    });
+  }
+
+  /** The cast is safe, because this class compiles its snapshots from configurations. */
+  private configurationOf(name: string): FlagConfiguration | undefined {
+    return this.snapshot.definition(name) as FlagConfiguration | undefined;
+  }
+}
+
+function byName(one: FlagConfiguration, other: FlagConfiguration): number {
+  return compareCodePoints(one.name, other.name);
+}
 
 /** All compiled environments, kept current with the documents in memory. */
 export interface EvaluationState {
@@ -181,4 +314,34 @@ export function openEnvironments(
 
 function warnOf({ message, code }: EvaluationProblem): void {
   emitWarning(message, { code });
+}
+
+/** Flags and segments that are about to be evaluated. */
+interface EvaluatedStates {
+  readonly flags: ReadonlyMap<string, FlagState>;
+  readonly segments: ReadonlyMap<string, SegmentState>;
+}
+
+/** Loads RE2 if any of the documents has a pattern. Returns undefined if there is nothing to wait for. */
+export function preparePatterns({ flags, segments }: EvaluatedStates): Promise<unknown> | undefined {
+  return loadPatternsFor({ flags: environmentsOf(flags.values()), segments: segments.values() });
+}
+
+/** Like {@link preparePatterns}, for documents of any kind that are about to be in memory. */
+export function preparePatternsIn(updates: readonly KeyedUpdate[]): Promise<unknown> | undefined {
+  return loadPatternsFor({
+    flags: environmentsOf(statesIn(updates, flagDocuments)),
+    segments: statesIn(updates, segmentDocuments),
+  });
+}
+
+// Generators, because nothing is read once RE2 is loaded.
+
+function* environmentsOf(flags: Iterable<FlagState>): Generator<EnvironmentState> {
+  for (const { environments } of flags) yield* environments;
+}
+
+function* statesIn<State>(updates: readonly KeyedUpdate[], { kind }: Documents<State>): Generator<State> {
+  for (const { key, update } of updates)
+    if (key.kind === kind && update.state !== undefined) yield update.state as State;
 }

@@ -1,6 +1,5 @@
-import { openEnvironments } from './environments.js';
+import { openEnvironments, preparePatternsIn } from './environments.js';
 import { changeSetOperations } from './plan.operations.js';
-import { preparePatternsIn } from './prepare-patterns.js';
 
 export const environmentsFeature = {
   name: 'environments',

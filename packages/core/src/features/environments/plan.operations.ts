@@ -14,8 +14,7 @@ import { toPlannedDocuments } from '../../kernel/changes/planned.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from '../../kernel/operation.js';
 import type { SegmentState } from '../segments/segment.js';
 import { affectedFlags, effectsOf, type PlannedState, type Side, type States, statesOf } from './effects.js';
-import { toConfiguration, toSegmentConfiguration } from './environment.js';
-import type { Replica } from './environments.js';
+import { preparePatterns, type Replica, toConfiguration, toSegmentConfiguration } from './environments.js';
 import type {
   ChangePlan,
   ChangePreview,
@@ -25,7 +24,6 @@ import type {
   PreviewedEvaluation,
   PreviewQuery,
 } from './plan.types.js';
-import { preparePatterns } from './prepare-patterns.js';
 
 /** What plans and previews need beside the kernel. */
 export interface EnvironmentEngine extends ChangeEngine {

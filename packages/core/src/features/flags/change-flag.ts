@@ -3,15 +3,22 @@ import { FlagsError } from '../../base/errors.js';
 import { invalidInput, type Validator } from '../../base/validator.js';
 import type { Actor, Engine, PreparedChange, UnitOfWork } from '../../kernel/engine.js';
 import type { Read, Versioned } from '../../storage/documents.js';
-import { type ConstraintsOf, type Fault, newFaults } from './faults.js';
+import { assertNoFaults, type ConstraintsOf, newFaults, type PathOf } from './faults.js';
 import { dependencyEdges, edgeId, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
-import { evolveFlag, findFlag, flagDocuments, grows, mayRefer, throwFlagNotFound } from './flag.kind.js';
+import {
+  evolveFlag,
+  findFlag,
+  flagDocuments,
+  grows,
+  mayRefer,
+  referredSegments,
+  throwFlagNotFound,
+} from './flag.kind.js';
 import type { FlagChanges } from './flag.types.js';
 import type { FlagQuery } from './flag-search.types.js';
 import type { LiveChildren } from './live-children.js';
-import { referredSegments } from './references.js';
 import { withEndedRollouts } from './rollouts.decide.js';
-import type { Strategy, StrategyInput } from './strategy.types.js';
+import type { StrategyInput } from './strategy.types.js';
 
 /** What operations of flags need beside the rest of the engine. */
 export interface FlagEngine extends Engine {
@@ -85,21 +92,10 @@ export interface FlagEdit<Result> extends FlagChange<Result> {
   readonly check?: (change: DecidedChange, unit: UnitOfWork) => Awaitable<void>;
 }
 
-/** Returns the place of a strategy in the input, as a JSON Pointer. */
-export type PathOf = (strategy: Pick<Strategy, 'id'>) => string;
-
 export interface DecidedChange {
   readonly before: FlagState;
   readonly after: FlagState;
   readonly events: readonly FlagEvent[];
-}
-
-/** Refuses faults. Their paths begin at the part of the flag that the input is. */
-export function assertNoFaults(faults: readonly Fault[], pathOf: PathOf = () => ''): void {
-  if (faults.length === 0) return;
-  throw invalidInput(
-    faults.map(({ message, path, strategy }) => ({ message, path: `${strategy ? pathOf(strategy) : ''}${path}` })),
-  );
 }
 
 /** Prepares a change of an existing flag of the project that the reference names. */

@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import { isWithoutOffset } from '../../base/primitives.js';
+import { invalidInput } from '../../base/validator.js';
 import { toNumber } from '../../evaluation/convert.js';
 import type { Constraint, StrategyParameters, VariantOverride } from '../../evaluation/definitions.types.js';
 import { operandOf } from '../../evaluation/operators.js';
@@ -95,6 +96,17 @@ export function newFaults(
   return faults;
 }
 
+/** Returns the place of a strategy in the input, as a JSON Pointer. */
+export type PathOf = (strategy: Pick<CheckedStrategy, 'id'>) => string;
+
+/** Refuses faults. Their paths begin at the part of the flag that the input is. */
+export function assertNoFaults(faults: readonly Fault[], pathOf: PathOf = () => ''): void {
+  if (faults.length === 0) return;
+  throw invalidInput(
+    faults.map(({ message, path, strategy }) => ({ message, path: `${strategy ? pathOf(strategy) : ''}${path}` })),
+  );
+}
+
 export function tooManyPatterns(count: number, verb: string): string {
   return `would ${verb} ${count} regular expressions, but a flag may have at most ${LIMITS.patternsPerFlag} with its segments; combine some, as in ^(one|other)$, or use another operator`;
 }
@@ -117,28 +129,33 @@ function placeOf({ place, strategy }: Part): FaultPlace {
 
 /** Counts the patterns of a document with those of the segments that it uses. */
 export function countPatterns(
-  { constraints = [], environments = [] }: Omit<CheckedDocument, 'name'>,
+  { constraints, environments = [] }: Omit<CheckedDocument, 'name'>,
   constraintsOf: ConstraintsOf,
 ): number {
   const strategies = environments.flatMap((environment) => environment.strategies);
   const segments = new Set(strategies.flatMap((strategy) => strategy.segments ?? []));
-  return [
-    patternsIn(constraints),
-    ...strategies.map((strategy) => patternsIn(strategy.constraints)),
-    ...[...segments].map((id) => patternsIn(constraintsOf(id))),
-  ].reduce((sum, count) => sum + count, 0);
+  const lists = [
+    ...(constraints ? [constraints] : []),
+    ...strategies.map((strategy) => strategy.constraints),
+    ...[...segments].map(constraintsOf),
+  ];
+  return lists.reduce((sum, list) => sum + patternsIn(list), 0);
+}
+
+/** Returns the path of the first constraint with which a segment weighs too much, and more than before. */
+function heavyConstraintOf(before: readonly Constraint[] = [], after: readonly Constraint[]): string | undefined {
+  const own = after.map((constraint, index) => [`/constraints/${index}`, constraintWeight(constraint)] as const);
+  return pathBeyond(Math.max(LIMITS.flagWeight, constraintsWeight(before)), own);
 }
 
 /** Finds the first constraint or segment with which the constraints of a document, or of an environment, weigh too much. */
 function findWeightFaults(
   before: CheckedDocument | undefined,
-  { constraints = [], environments = [] }: CheckedDocument,
+  { constraints, environments = [] }: CheckedDocument,
   constraintsOf: ConstraintsOf,
 ): Fault[] {
   const weightOf = createScale(constraintsOf);
-  const known = constraintsWeight(before?.constraints ?? []);
-  const own = constraints.map((constraint, index) => [`/constraints/${index}`, constraintWeight(constraint)] as const);
-  const path = pathBeyond(Math.max(LIMITS.flagWeight, known), own);
+  const path = constraints && heavyConstraintOf(before?.constraints, constraints);
   const faults: Fault[] = path === undefined ? [] : [{ place: '', path, message: tooHeavy('make the segment') }];
   for (const { name, strategies } of environments) {
     const previous = before?.environments?.find((environment) => environment.name === name)?.strategies ?? [];

@@ -11,7 +11,7 @@ import { strategyOperations } from './strategies.operations.js';
 
 function open({ memory }: Engine): Opened<{ readonly children: LiveChildren }> {
   const children = new LiveChildren(memory.statesOf(flagDocuments));
-  return { parts: { children }, onDocuments: (changed) => children.follow(changed) };
+  return { parts: { children }, onDocuments: children.follow };
 }
 
 export const flagsFeature = {

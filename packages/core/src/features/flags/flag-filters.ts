@@ -1,7 +1,6 @@
 import { LIMITS } from '../../base/limits.js';
 import type { JsonSchema } from '../../base/primitives.js';
-import type { FlagState } from './flag.js';
-import { isTextInMembers } from './flag-members.js';
+import { type FlagState, isTextInMembers } from './flag.js';
 import type { FlagQuery } from './flag-search.types.js';
 
 type IsMatch = (flag: FlagState) => boolean;

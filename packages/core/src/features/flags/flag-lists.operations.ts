@@ -12,13 +12,11 @@ import type { UsageStorage } from '../../storage/usage/port.js';
 import { audienceOf, rolloutOf } from '../../words/audience.js';
 import type { FlagEngine } from './change-flag.js';
 import { parentThatIsOff } from './effect.decide.js';
-import { environmentOf, type FlagState } from './flag.js';
-import { flagDocuments, type StoredFlagSummary } from './flag.kind.js';
+import { environmentOf, type FlagState, membersOf } from './flag.js';
+import { findProject, flagDocuments, type StoredFlagSummary } from './flag.kind.js';
 import type { FlagSummary } from './flag.types.js';
 import { createFlagMatcher } from './flag-filters.js';
-import { membersOf } from './flag-members.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
-import { findProject } from './references.js';
 import type { Strategy } from './strategy.types.js';
 
 export const BY_NAME = { cursorOf: ({ name }: FlagState) => name };

@@ -1,20 +1,17 @@
-import type { FlagRef } from '../../base/common.types.js';
+import type { FlagRef, ProjectRef } from '../../base/common.types.js';
 import { FlagsError } from '../../base/errors.js';
-import { isSameJson, pickPresent } from '../../base/json.js';
-import { type Edit, editList } from '../../base/parts.js';
+import { pickPresent } from '../../base/json.js';
+import type { Constraint } from '../../evaluation/definitions.types.js';
 import {
   type ActionOf,
   type ChangedPart,
   describeEvents,
   type EventDescription,
   type Kind,
-  type MergedVersions,
   memberParts,
-  mergeVersions,
-  type Versions,
   wholePart,
 } from '../../kernel/kind.js';
-import type { Read, Versioned } from '../../storage/documents.js';
+import type { Documents, Read, Versioned } from '../../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
 import {
   type EnvironmentState,
@@ -23,16 +20,9 @@ import {
   type FlagEvent,
   type FlagHead,
   type FlagState,
-  rolloutOf,
-  rolloutsIn,
+  METADATA,
   segmentsOf,
 } from './flag.js';
-import { METADATA } from './flag-members.js';
-import { reviveFlag } from './lifecycle.decide.js';
-import { replaceMetadata } from './metadata.decide.js';
-import { findProject } from './references.js';
-import { pointerTo, type StartedRollout, startedAndOn } from './rollouts.decide.js';
-import { replaceEnvironment } from './strategies.decide.js';
 import type { Strategy } from './strategy.types.js';
 import type { StrategyRollout } from './strategy-rollout.types.js';
 
@@ -132,134 +122,6 @@ function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState
 
 function disableEnvironment(environment: EnvironmentState): EnvironmentState {
   return { ...environment, enabled: false };
-}
-
-/**
- * Returns the events that bring a flag to another state, including ids, creation time and switches. An undefined state
- * means that there is no flag. The caller checks the references. Ends rollouts that the target lacks, and starts none.
- */
-export function restoreFlag(now: FlagState | undefined, target: FlagState | undefined): FlagEvent[] {
-  if (!now || !target || now.createdAt !== target.createdAt) {
-    const created: FlagEvent[] = target ? [{ type: 'flag-created', data: withoutRollouts(target), before: null }] : [];
-    return now ? [{ type: 'flag-deleted', data: null, before: withoutRollouts(now) }, ...created] : created;
-  }
-  // Reviving switches the flag off everywhere.
-  const revival = target.archived ? [] : reviveFlag(now);
-  const flag = revival.reduce<FlagState | undefined>(evolveFlag, now) ?? now;
-  const environments = new Set([...target.environments, ...flag.environments].map(({ name }) => name));
-  return [
-    ...endRollouts(now, target),
-    ...revival,
-    ...replaceMetadata(flag, target),
-    ...restoreVariants(flag, target),
-    ...editList(flag.dependencies, target.dependencies).map(toDependencyEvent),
-    ...[...environments].flatMap((name) => replaceEnvironment(environmentOf(flag, name), environmentOf(target, name))),
-    // The references are those of the project that the flag moves to.
-    ...restoreProjectOf(flag, target),
-    ...restoreArchive(flag, target),
-  ];
-}
-
-function restoreVariants({ variants: before }: FlagState, { variants }: FlagState): readonly FlagEvent[] {
-  if (isSameJson(before, variants)) return [];
-  return [{ type: 'variants-updated', data: { variants }, before: { variants: before } }];
-}
-
-function toDependencyEvent({ before, after }: Edit<Dependency>): FlagEvent {
-  if (!after) return { type: 'dependency-removed', data: null, before };
-  if (!before) return { type: 'dependency-added', data: after, before: null };
-  return { type: 'dependency-updated', data: after, before };
-}
-
-function restoreProjectOf({ project: from }: FlagState, { project }: FlagState): readonly FlagEvent[] {
-  return from === project ? [] : [{ type: 'flag-moved', data: { project }, before: { project: from } }];
-}
-
-function restoreArchive(flag: FlagState, target: FlagState): readonly FlagEvent[] {
-  const { archivedAt } = target;
-  if (archivedAt === undefined || (flag.archived && flag.archivedAt === archivedAt)) return [];
-  const enabledIn = enabledEnvironments(target);
-  const data = { archived: true, enabledIn, archivedAt };
-  return [{ type: 'flag-archived', data, before: { archived: flag.archived, enabledIn } }];
-}
-
-/** The parts that an undo restores as a whole. */
-const WHOLE = /^\/(variants|dependencies|environments\/[^/]+\/strategies\/[^/]+)$/;
-
-function endRollouts(now: FlagState, target: FlagState): readonly FlagEvent[] {
-  return rolloutsIn(now).flatMap(({ environment, strategy, rollout }): FlagEvent[] => {
-    if (rolloutOf(environmentOf(target, environment), strategy)) return [];
-    const data = { strategy, rollout: null, reason: 'changed' } as const;
-    return [{ type: 'rollout-ended', environment, data, before: { strategy, rollout } }];
-  });
-}
-
-function withoutRollouts(flag: FlagState): FlagState {
-  if (flag.environments.every(({ rollouts }) => rollouts === undefined)) return flag;
-  return { ...flag, environments: flag.environments.map(({ rollouts: _rollouts, ...environment }) => environment) };
-}
-
-/** Returns a flag with the rollouts of another one, but for some. */
-function withRolloutsOf(flag: FlagState, other: FlagState, without: readonly StartedRollout[]): FlagState {
-  if (other === withoutRollouts(other)) return flag;
-  const isKept = (name: string, id: string) =>
-    !without.some(({ environment, strategy }) => environment === name && strategy === id);
-  const environments = flag.environments.map((environment) => {
-    const { name } = environment;
-    const kept = Object.entries(environmentOf(other, name).rollouts ?? {}).filter(([id]) => isKept(name, id));
-    return kept.length > 0 ? { ...environment, rollouts: Object.fromEntries(kept) } : environment;
-  });
-  return { ...flag, environments };
-}
-
-/**
- * Merges a flag: restores the parts that the set has changed, and keeps all others. Keeps the present rollouts, but for
- * those that the set has started. After a later step, such a start is a conflict.
- */
-export function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
-  const started = startedAndOn(before, after, now);
-  const [was, became, is] = [before, after, now].map((flag) => flag && withoutRollouts(flag));
-  const { target, conflicts } = mergeParts({ before: was, after: became, now: is });
-  const stepped = started.filter(({ hasStepped }) => hasStepped);
-  return {
-    target: target && now ? withRolloutsOf(target, now, started) : target,
-    conflicts: [...conflicts, ...stepped.map(pointerTo)],
-    ...(stepped.length > 0 && { advice: 'stop the rollout instead, with stopRollout({ rollback: true })' }),
-  };
-}
-
-function mergeParts({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
-  const names = [before, now, after].flatMap((flag) => flag?.environments.map(({ name }) => name) ?? []);
-  const toParts = (flag: FlagState | undefined) => flag && withArchiving(withEnvironments(flag, names));
-  const versions = { before: toParts(before), after: toParts(after), now: toParts(now) };
-  const { target, conflicts } = mergeVersions(versions, (path) => WHOLE.test(path));
-  if (!target || target === versions.before) return { target: target && before, conflicts };
-  return { target: target === versions.now ? now : toFlag(target), conflicts };
-}
-
-/** An environment that was never configured equals one that is off and empty: what is set in it are parts of their own. */
-function withEnvironments(flag: FlagState, environments: readonly string[]): FlagState {
-  const names = new Set([...flag.environments.map(({ name }) => name), ...environments]);
-  return { ...flag, environments: [...names].map((name) => environmentOf(flag, name)) };
-}
-
-/** A flag whose archiving is one part: its time, or false. */
-interface FlagParts extends Omit<FlagState, 'archived' | 'archivedAt'> {
-  readonly archived: string | false;
-}
-
-function withArchiving({ archivedAt, ...flag }: FlagState): FlagParts {
-  return { ...flag, archived: archivedAt ?? false };
-}
-
-function toFlag({ archived, environments, ...flag }: FlagParts): FlagState {
-  return {
-    ...flag,
-    archived: archived !== false,
-    ...(archived !== false && { archivedAt: archived }),
-    // `enabled` implies a strategy, as after the removal of the last one.
-    environments: environments.map((one) => ({ ...one, enabled: one.enabled && one.strategies.length > 0 })),
-  };
 }
 
 /** The summary of a flag in lists. The name is the document's id, the project its parent. */
@@ -428,4 +290,42 @@ export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<Flag
 
 export function throwFlagNotFound(flag: string, where = ''): never {
   throw new FlagsError('flag_not_found', `There is no flag ${flag}${where}; create it, or list the flags.`);
+}
+
+/*
+ * Documents that others refer to, as far as those need to know them. The kinds of projects and segments lie above flags,
+ * because their operations read and change flags. They extend these descriptions.
+ */
+
+/** A project, as its flags, segments and tokens see it. */
+export interface ReferredProject {
+  readonly id: string;
+}
+
+export const referredProjects: Documents<ReferredProject> = { kind: 'project', parentOf: () => null };
+
+/** Resolves to the project. Rejects with `project_not_found`. */
+export async function findProject(read: Read, ref: ProjectRef): Promise<Versioned<ReferredProject>> {
+  return (await read(referredProjects, ref.project)) ?? throwProjectNotFound(ref.project);
+}
+
+export function throwProjectNotFound(project: string): never {
+  throw new FlagsError('project_not_found', `There is no project ${project}; create it, or list the projects.`);
+}
+
+/** A segment, as the flags that use it see it. */
+export interface ReferredSegment {
+  /** Absent if flags of all projects may use the segment. */
+  readonly project?: string;
+  readonly constraints: readonly Constraint[];
+}
+
+export const referredSegments: Documents<ReferredSegment> = {
+  kind: 'segment',
+  parentOf: ({ project }) => project ?? null,
+};
+
+/** Whether clients can see a document of this kind: a flag or a segment. */
+export function isVisible({ kind }: { readonly kind: string }): boolean {
+  return kind === flagDocuments.kind || kind === referredSegments.kind;
 }

@@ -16,23 +16,13 @@ import {
 import type { Versioned } from '../../storage/documents.js';
 import type { DocumentKey } from '../../storage/port.js';
 import type { UsageStorage } from '../../storage/usage/port.js';
-import {
-  applyToFlag,
-  assertNoFaults,
-  assertSegmentsMovable,
-  changeFlag,
-  editFlag,
-  type FlagEngine,
-} from './change-flag.js';
+import { applyToFlag, assertSegmentsMovable, changeFlag, editFlag, type FlagEngine } from './change-flag.js';
 import { listChildren, listLiveChildren, possibleDependencies } from './dependencies.operations.js';
-import { newFaults } from './faults.js';
-import { type FlagState, shownEnvironmentOf } from './flag.js';
-import { findFlag, flagDocuments, throwFlagNotFound } from './flag.kind.js';
+import { assertNoFaults, newFaults } from './faults.js';
+import * as rules from './flag.decide.js';
+import { FLAG_MEMBER_NAMES, FLAG_MEMBERS, type FlagState, shownEnvironmentOf } from './flag.js';
+import { findFlag, findProject, flagDocuments, throwFlagNotFound } from './flag.kind.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
-import { FLAG_MEMBER_NAMES, FLAG_MEMBERS } from './flag-members.js';
-import * as lifecycle from './lifecycle.decide.js';
-import * as metadata from './metadata.decide.js';
-import { findProject } from './references.js';
 import type { Variant, VariantInput } from './variant.types.js';
 import * as variantRules from './variants.decide.js';
 
@@ -52,8 +42,9 @@ function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedCh
       const existing = await unit.read(flagDocuments, rest.name);
       const { state } = await findProject(unit.read, ref);
       const origin = { project: state.id, createdAt };
-      const events = lifecycle.createFlag(existing?.state, { ...rest, type }, origin);
-      assertNoFaults(newFaults(undefined, rest));
+      const events = rules.createFlag(existing?.state, { ...rest, type }, origin);
+      // The pattern of its name leaves no room for a fault.
+      if (rest.labels) assertNoFaults(newFaults(undefined, rest));
       await unit.apply(flagDocuments, rest.name, events);
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, rest.name)) ?? throwFlagNotFound(rest.name)),
@@ -87,7 +78,7 @@ async function readLastSeenAt(usage: UsageStorage, flag: string): Promise<string
 
 /** Converts a stored flag to the public type. */
 function toFlag({ state, revision }: Versioned<FlagState>): Flag {
-  return { ...metadata.toUpdate(state), revision };
+  return { ...rules.toUpdate(state), revision };
 }
 
 /** The inputs of a flag's details besides the flag. */
@@ -107,7 +98,7 @@ export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext
 function updateFlag(_: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
   const changes = copyInput(input);
   return editFlag(ref, {
-    decide: (flag) => metadata.changeMetadata(flag, changes),
+    decide: (flag) => rules.changeMetadata(flag, changes),
     result: toFlag,
   });
 }
@@ -117,7 +108,7 @@ function changeLabels(engine: FlagEngine, ref: FlagRef, input: LabelChanges): Pr
   const { add = [], remove = [] } = input;
   const changes = { add: [...add], remove: [...remove] };
   return editFlag(ref, {
-    decide: (flag) => metadata.changeLabels(flag, changes, validate.flagChanges),
+    decide: (flag) => rules.changeLabels(flag, changes, validate.flagChanges),
     result: toFlag,
   });
 }
@@ -140,7 +131,7 @@ function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: string 
       const source = await findFlag(unit.read, ref);
       await findProject(unit.read, ref);
       const dependencies = await possibleDependencies(unit, { source: source.state, name });
-      const events = lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies });
+      const events = rules.cloneFlag(existing?.state, source.state, { ...origin, dependencies });
       await applyToFlag(unit, { name, before: undefined }, events);
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, name)) ?? throwFlagNotFound(name)),
@@ -161,7 +152,7 @@ function archiveFlag({ now }: Engine, ref: FlagRef): PreparedChange<void> {
   const archivedAt = now().toISOString();
   return changeFlag(ref, {
     // Reads children with a check in the commit: one that is revived meanwhile needs its parent.
-    decide: async (flag, unit) => lifecycle.archiveFlag(flag, await listLiveChildren(unit, flag.name), archivedAt),
+    decide: async (flag, unit) => rules.archiveFlag(flag, await listLiveChildren(unit, flag.name), archivedAt),
     result: () => undefined,
   });
 }
@@ -178,7 +169,7 @@ function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
     async decide(unit) {
       const state = assertFound(await unit.read(flagDocuments, flag), ref);
       const kept = await possibleDependencies(unit, { source: state, name: flag });
-      await applyToFlag(unit, { name: flag, before: state }, lifecycle.reviveFlag(state, kept));
+      await applyToFlag(unit, { name: flag, before: state }, rules.reviveFlag(state, kept));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag)),
   };
@@ -190,7 +181,7 @@ function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
     subject: keyOf(flag),
     async decide(unit) {
       const state = assertFound(await unit.read(flagDocuments, flag), ref);
-      await applyToFlag(unit, { name: flag, before: state }, lifecycle.deleteFlag(state));
+      await applyToFlag(unit, { name: flag, before: state }, rules.deleteFlag(state));
     },
     result: () => undefined,
   };
@@ -202,7 +193,7 @@ function moveFlag(_: Engine, ref: FlagRef, input: ProjectRef): PreparedChange<Fl
     async decide(flag, unit) {
       const { state: project } = await findProject(unit.read, target);
       const children = await listChildren(unit, flag.name);
-      const events = lifecycle.moveFlag(flag, project.id, children);
+      const events = rules.moveFlag(flag, project.id, children);
       if (events.length > 0) await assertSegmentsMovable(unit.read, flag, project.id);
       return events;
     },

@@ -1,14 +1,27 @@
 import { FlagsError } from '../../base/errors.js';
+import { isSameJson } from '../../base/json.js';
+import { type Edit, editList } from '../../base/parts.js';
 import { locateRefusals } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
+import { type MergedVersions, mergeVersions, type Versions } from '../../kernel/kind.js';
 import type { Restored, Restorer } from '../../kernel/restorer.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from './change-flag.js';
 import { assertCanDepend } from './dependencies.decide.js';
 import { listChildren, listLiveChildren } from './dependencies.operations.js';
-import { type FlagEvent, type FlagState, segmentsOf } from './flag.js';
-import { flagDocuments, mergeFlag, restoreFlag } from './flag.kind.js';
-import { assertNoChildren } from './lifecycle.decide.js';
-import { findProject, referredSegments } from './references.js';
+import type { Dependency } from './dependency.types.js';
+import { assertNoChildren, replaceMetadata, reviveFlag } from './flag.decide.js';
+import {
+  enabledEnvironments,
+  environmentOf,
+  type FlagEvent,
+  type FlagState,
+  rolloutOf,
+  rolloutsIn,
+  segmentsOf,
+} from './flag.js';
+import { evolveFlag, findProject, flagDocuments, referredSegments } from './flag.kind.js';
+import { pointerTo, type StartedRollout, startedAndOn } from './rollouts.decide.js';
+import { replaceEnvironment } from './strategies.decide.js';
 
 export const flagRestorer: Restorer<FlagState, FlagEvent> = {
   eventsBetween: restoreFlag,
@@ -76,4 +89,132 @@ async function assertSegmentsExist(unit: UnitOfWork, flag: FlagState): Promise<v
     const message = `The flag ${flag.name} would use the segment ${id}, which no longer exists.`;
     throw new FlagsError('segment_not_found', message);
   }
+}
+
+/**
+ * Returns the events that bring a flag to another state, including ids, creation time and switches. An undefined state
+ * means that there is no flag. The caller checks the references. Ends rollouts that the target lacks, and starts none.
+ */
+export function restoreFlag(now: FlagState | undefined, target: FlagState | undefined): FlagEvent[] {
+  if (!now || !target || now.createdAt !== target.createdAt) {
+    const created: FlagEvent[] = target ? [{ type: 'flag-created', data: withoutRollouts(target), before: null }] : [];
+    return now ? [{ type: 'flag-deleted', data: null, before: withoutRollouts(now) }, ...created] : created;
+  }
+  // Reviving switches the flag off everywhere.
+  const revival = target.archived ? [] : reviveFlag(now);
+  const flag = revival.reduce<FlagState | undefined>(evolveFlag, now) ?? now;
+  const environments = new Set([...target.environments, ...flag.environments].map(({ name }) => name));
+  return [
+    ...endRollouts(now, target),
+    ...revival,
+    ...replaceMetadata(flag, target),
+    ...restoreVariants(flag, target),
+    ...editList(flag.dependencies, target.dependencies).map(toDependencyEvent),
+    ...[...environments].flatMap((name) => replaceEnvironment(environmentOf(flag, name), environmentOf(target, name))),
+    // The references are those of the project that the flag moves to.
+    ...restoreProjectOf(flag, target),
+    ...restoreArchive(flag, target),
+  ];
+}
+
+function restoreVariants({ variants: before }: FlagState, { variants }: FlagState): readonly FlagEvent[] {
+  if (isSameJson(before, variants)) return [];
+  return [{ type: 'variants-updated', data: { variants }, before: { variants: before } }];
+}
+
+function toDependencyEvent({ before, after }: Edit<Dependency>): FlagEvent {
+  if (!after) return { type: 'dependency-removed', data: null, before };
+  if (!before) return { type: 'dependency-added', data: after, before: null };
+  return { type: 'dependency-updated', data: after, before };
+}
+
+function restoreProjectOf({ project: from }: FlagState, { project }: FlagState): readonly FlagEvent[] {
+  return from === project ? [] : [{ type: 'flag-moved', data: { project }, before: { project: from } }];
+}
+
+function restoreArchive(flag: FlagState, target: FlagState): readonly FlagEvent[] {
+  const { archivedAt } = target;
+  if (archivedAt === undefined || (flag.archived && flag.archivedAt === archivedAt)) return [];
+  const enabledIn = enabledEnvironments(target);
+  const data = { archived: true, enabledIn, archivedAt };
+  return [{ type: 'flag-archived', data, before: { archived: flag.archived, enabledIn } }];
+}
+
+/** The parts that an undo restores as a whole. */
+const WHOLE = /^\/(variants|dependencies|environments\/[^/]+\/strategies\/[^/]+)$/;
+
+function endRollouts(now: FlagState, target: FlagState): readonly FlagEvent[] {
+  return rolloutsIn(now).flatMap(({ environment, strategy, rollout }): FlagEvent[] => {
+    if (rolloutOf(environmentOf(target, environment), strategy)) return [];
+    const data = { strategy, rollout: null, reason: 'changed' } as const;
+    return [{ type: 'rollout-ended', environment, data, before: { strategy, rollout } }];
+  });
+}
+
+function withoutRollouts(flag: FlagState): FlagState {
+  if (flag.environments.every(({ rollouts }) => rollouts === undefined)) return flag;
+  return { ...flag, environments: flag.environments.map(({ rollouts: _rollouts, ...environment }) => environment) };
+}
+
+/** Returns a flag with the rollouts of another one, but for some. */
+function withRolloutsOf(flag: FlagState, other: FlagState, without: readonly StartedRollout[]): FlagState {
+  if (other === withoutRollouts(other)) return flag;
+  const isKept = (name: string, id: string) =>
+    !without.some(({ environment, strategy }) => environment === name && strategy === id);
+  const environments = flag.environments.map((environment) => {
+    const { name } = environment;
+    const kept = Object.entries(environmentOf(other, name).rollouts ?? {}).filter(([id]) => isKept(name, id));
+    return kept.length > 0 ? { ...environment, rollouts: Object.fromEntries(kept) } : environment;
+  });
+  return { ...flag, environments };
+}
+
+/**
+ * Merges a flag: restores the parts that the set has changed, and keeps all others. Keeps the present rollouts, but for
+ * those that the set has started. After a later step, such a start is a conflict.
+ */
+export function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
+  const started = startedAndOn(before, after, now);
+  const [was, became, is] = [before, after, now].map((flag) => flag && withoutRollouts(flag));
+  const { target, conflicts } = mergeParts({ before: was, after: became, now: is });
+  const stepped = started.filter(({ hasStepped }) => hasStepped);
+  return {
+    target: target && now ? withRolloutsOf(target, now, started) : target,
+    conflicts: [...conflicts, ...stepped.map(pointerTo)],
+    ...(stepped.length > 0 && { advice: 'stop the rollout instead, with stopRollout({ rollback: true })' }),
+  };
+}
+
+function mergeParts({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
+  const names = [before, now, after].flatMap((flag) => flag?.environments.map(({ name }) => name) ?? []);
+  const toParts = (flag: FlagState | undefined) => flag && withArchiving(withEnvironments(flag, names));
+  const versions = { before: toParts(before), after: toParts(after), now: toParts(now) };
+  const { target, conflicts } = mergeVersions(versions, (path) => WHOLE.test(path));
+  if (!target || target === versions.before) return { target: target && before, conflicts };
+  return { target: target === versions.now ? now : toFlag(target), conflicts };
+}
+
+/** An environment that was never configured equals one that is off and empty: what is set in it are parts of their own. */
+function withEnvironments(flag: FlagState, environments: readonly string[]): FlagState {
+  const names = new Set([...flag.environments.map(({ name }) => name), ...environments]);
+  return { ...flag, environments: [...names].map((name) => environmentOf(flag, name)) };
+}
+
+/** A flag whose archiving is one part: its time, or false. */
+interface FlagParts extends Omit<FlagState, 'archived' | 'archivedAt'> {
+  readonly archived: string | false;
+}
+
+function withArchiving({ archivedAt, ...flag }: FlagState): FlagParts {
+  return { ...flag, archived: archivedAt ?? false };
+}
+
+function toFlag({ archived, environments, ...flag }: FlagParts): FlagState {
+  return {
+    ...flag,
+    archived: archived !== false,
+    ...(archived !== false && { archivedAt: archived }),
+    // `enabled` implies a strategy, as after the removal of the last one.
+    environments: environments.map((one) => ({ ...one, enabled: one.enabled && one.strategies.length > 0 })),
+  };
 }

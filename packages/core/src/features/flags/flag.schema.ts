@@ -4,9 +4,9 @@ import { LIMITS } from '../../base/limits.js';
 import { name, type ObjectSchema } from '../../base/primitives.js';
 import { uniqueTexts } from '../../base/validator.js';
 import type { DependencyInput } from './dependency.types.js';
+import { FLAG_MEMBERS, memberSchemas } from './flag.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
 import { filterSchemas } from './flag-filters.js';
-import { FLAG_MEMBERS, memberSchemas } from './flag-members.js';
 import { FLAG_SORTS, type FlagQuery } from './flag-search.types.js';
 
 const MEMBERS = memberSchemas();

@@ -14,9 +14,9 @@ export class LiveChildren {
   }
 
   /** Updates the parents of changed flags. */
-  follow(changed: readonly DocumentKey[]): void {
+  readonly follow = (changed: readonly DocumentKey[]): void => {
     for (const { kind, id } of changed) if (kind === flagDocuments.kind) this.update(id);
-  }
+  };
 
   /** Returns the names of the flags that depend on a flag and are not archived, in name order. */
   of(parent: string): readonly string[] {

@@ -16,8 +16,7 @@ import {
   tooManyPatterns,
   weighStrategies,
 } from './faults.js';
-import { flagDocuments } from './flag.kind.js';
-import { type ReferredSegment, referredSegments } from './references.js';
+import { flagDocuments, type ReferredSegment, referredSegments } from './flag.kind.js';
 
 /** The rule for the value of a `REGEX`. */
 const PATTERN = 'must be a regular expression in RE2 syntax';

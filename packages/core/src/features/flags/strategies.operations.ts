@@ -6,11 +6,11 @@ import { assertText, invalidInput } from '../../base/validator.js';
 import type { Engine, PreparedChange } from '../../kernel/engine.js';
 import { defineOperations, ENVIRONMENT, operation, STRATEGY, singleOperation } from '../../kernel/operation.js';
 import type { Read } from '../../storage/documents.js';
-import { assertNoFaults, editFlag, type FlagEdit, type FlagEngine, type PathOf } from './change-flag.js';
-import { newPatterns } from './faults.js';
+import { editFlag, type FlagEdit, type FlagEngine } from './change-flag.js';
+import { assertNoFaults, newPatterns, type PathOf } from './faults.js';
 import { environmentOf, type FlagEvent, type FlagState, shownEnvironmentOf, withRollout } from './flag.js';
+import { referredSegments } from './flag.kind.js';
 import { constraintsIn, findInvalidPatterns, segmentsWith } from './patterns.js';
-import { referredSegments } from './references.js';
 import * as strategyRules from './strategies.decide.js';
 import type {
   EnvironmentInput,

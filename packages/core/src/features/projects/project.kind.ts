@@ -2,7 +2,7 @@ import type { ProjectRef } from '../../base/common.types.js';
 import { type Edit, editItems } from '../../base/parts.js';
 import { type ActionOf, describeEvents, type Kind, memberParts, wholePart } from '../../kernel/kind.js';
 import type { Read, Versioned } from '../../storage/documents.js';
-import { referredProjects, throwProjectNotFound } from '../flags/references.js';
+import { referredProjects, throwProjectNotFound } from '../flags/flag.kind.js';
 import { updateProject } from './project.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';
 import type { Member } from './project.types.js';

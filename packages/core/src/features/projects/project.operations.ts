@@ -14,13 +14,12 @@ import {
 } from '../../kernel/operation.js';
 import type { Versioned } from '../../storage/documents.js';
 import type { ListedDocument } from '../../storage/port.js';
-import { applyToFlag, assertNoFaults } from '../flags/change-flag.js';
-import { newFaults } from '../flags/faults.js';
+import { applyToFlag } from '../flags/change-flag.js';
+import { assertNoFaults, newFaults } from '../flags/faults.js';
+import { deleteFlag } from '../flags/flag.decide.js';
 import type { FlagState } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag.kind.js';
+import { flagDocuments, throwProjectNotFound } from '../flags/flag.kind.js';
 import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
-import { deleteFlag } from '../flags/lifecycle.decide.js';
-import { throwProjectNotFound } from '../flags/references.js';
 import { deleteSegment, unregisterSegment } from '../segments/segment.decide.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { changeRegistry, readAll } from '../segments/segment.operations.js';

@@ -1,6 +1,6 @@
 import { isSameJson } from '../../base/json.js';
 import { type ActionOf, describeEvents, type Kind, memberParts } from '../../kernel/kind.js';
-import { referredSegments } from '../flags/references.js';
+import { referredSegments } from '../flags/flag.kind.js';
 import type { SegmentEvent, SegmentState } from './segment.js';
 
 /** Applies an event. Returns undefined for a deleted segment. */

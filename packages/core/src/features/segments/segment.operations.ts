@@ -16,12 +16,10 @@ import {
   SEGMENT,
 } from '../../kernel/operation.js';
 import type { DocumentReader, Documents, Read, Versioned } from '../../storage/documents.js';
-import { assertNoFaults } from '../flags/change-flag.js';
-import { newFaults, newPatterns } from '../flags/faults.js';
+import { assertNoFaults, newFaults, newPatterns } from '../flags/faults.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
-import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
+import { findProject, flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
 import { assertSegmentCost, findInvalidPatterns } from '../flags/patterns.js';
-import { findProject } from '../flags/references.js';
 import type { SegmentUse } from '../flags/strategy.types.js';
 import * as segmentRules from './segment.decide.js';
 import { movesAway, registerSegment, renameSegment, unregisterSegment } from './segment.decide.js';

@@ -3,7 +3,7 @@ import { locateRefusals } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { mergeVersions } from '../../kernel/kind.js';
 import type { Restored, Restorer } from '../../kernel/restorer.js';
-import { findProject } from '../flags/references.js';
+import { findProject } from '../flags/flag.kind.js';
 import { deleteSegment, restoreRegistry } from './segment.decide.js';
 import type { SegmentEvent, SegmentState } from './segment.js';
 import { restoreSegment, segmentDocuments } from './segment.kind.js';

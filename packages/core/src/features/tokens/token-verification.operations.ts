@@ -1,7 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LIMITS } from '../../base/limits.js';
 import { pause } from '../../base/paced.js';
-import { RecentMap } from '../../base/recent-map.js';
 import { invalidInput } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from '../../kernel/operation.js';
@@ -126,7 +125,7 @@ function isSameHash(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
 }
 
-/** The largest number of cached tokens. */
+/** The largest number of cached tokens. A full cache starts again, as it does when the version changes. */
 const CACHED_TOKENS = 1000;
 
 /**
@@ -140,7 +139,7 @@ export function createTokenFinder({
   readonly storage: FlagsStorage;
   readonly read: Read;
 }): FindToken {
-  const cache = new RecentMap<string, TokenState>(CACHED_TOKENS);
+  const cache = new Map<string, TokenState>();
   let latest: string | undefined;
 
   return async (id) => {
@@ -149,7 +148,10 @@ export function createTokenFinder({
     latest = version;
     const token = cache.get(id) ?? (await read(tokenDocuments, id))?.state;
     // The version is read before the token, so a cached token is never older than its version.
-    if (token && version !== undefined && version === latest) cache.set(id, token);
+    if (token && version !== undefined && version === latest) {
+      if (cache.size >= CACHED_TOKENS && !cache.has(id)) cache.clear();
+      cache.set(id, token);
+    }
     return token;
   };
 }

@@ -5,7 +5,7 @@ import { locateRefusals, toNoun } from '../../base/validator.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../../storage/documents.js';
 import type { DocumentKey, FlagsStorage, ListQuery, NewEvent } from '../../storage/port.js';
 import type { PreparedChange } from '../engine.js';
-import { withCheckpoints } from '../log/checkpoints.js';
+import { checkpointsOf } from '../log/checkpoints.js';
 import type { Feed } from '../log/feed.js';
 import type { Registry } from '../registry.js';
 import type { ChangeSetWriter, CommittedSet, DecidedSet, Rules, SetContext, SetIdentity } from './change-engine.js';
@@ -93,8 +93,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
         if (found && isOld(found.state)) await unit.remove(documents, id);
       }
       const writes = await unit.toChanges();
-      if (writes.length > 0)
-        await environment.storage.commit({ writes: withCheckpoints(writes, environment.registry), events: [] });
+      if (writes.length > 0) await environment.storage.commit({ writes: writes.map(({ write }) => write), events: [] });
     },
   };
 }
@@ -230,9 +229,11 @@ async function commit(
   const { context } = set;
   if (feed.subscriptions.size > 0) await feed.ready();
   await pause();
+  const existing = writes.filter(({ found }) => found);
   const result = await storage.commit({
     writes: [
-      ...withCheckpoints(writes, registry),
+      ...writes.map(({ write }) => write),
+      ...(existing.length > 0 ? checkpointsOf(existing, registry) : []),
       ...(context.repetition ? [recordOf(context, context.repetition)] : []),
     ],
     checks: unit.toChecks(),

@@ -11,8 +11,7 @@ import type { ApplyOptions, ChangeSet, DocumentName, PlannedDocument } from './c
 import { toPlannedDocuments } from './planned.js';
 import type { ExpectedRevision } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
-import { prepareCall, prepareChange, type UntypedChange } from './row.js';
-import { toContext } from './run-operation.js';
+import { prepareCall, prepareChange, toContext, type UntypedChange } from './run-operation.js';
 
 export async function apply(
   engine: ChangeEngine,

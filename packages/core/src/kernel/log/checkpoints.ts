@@ -44,23 +44,23 @@ export async function readCheckpoint(
   return found && { state: found.content, revision: Number.MAX_SAFE_INTEGER - Number(found.key.id.slice(-16)) };
 }
 
-/** Returns the writes of a commit: those of the changes, and their checkpoints. */
-export function withCheckpoints(
-  changes: readonly WrittenDocument[],
-  { hasHistory }: Registry,
-): readonly DocumentWrite[] {
-  const writes: DocumentWrite[] = changes.map(({ write }) => write);
+/**
+ * Returns the checkpoints of a commit.
+ *
+ * @param changes those of documents that exist: the creation event of a new one holds its state
+ */
+export function checkpointsOf(changes: readonly WrittenDocument[], { hasHistory }: Registry): readonly DocumentWrite[] {
+  const checkpoints: DocumentWrite[] = [];
   for (const { write, next: body, events, eventBytes } of changes) {
+    if (body === undefined) continue;
     const revision = write.expected + 1;
-    // A created document may continue older revisions. Its creation event holds its state.
-    if (body === undefined || write.expected === 0) continue;
     const interval = Math.min(CHECKPOINT.revisions, Math.ceil(CHECKPOINT.bytes / Math.max(1, eventBytes)));
     if (revision % interval !== 0 && events.length < CHECKPOINT.events) continue;
     const text = 'text' in write ? write.text : '';
     if (!hasHistory(write.key)) continue;
     const parent = nameOf(write.key);
     const key = checkpointKey(write.key, revision);
-    writes.push({ key, expected: 0, parent, body, text: text || JSON.stringify(body), summary: null });
+    checkpoints.push({ key, expected: 0, parent, body, text: text || JSON.stringify(body), summary: null });
   }
-  return writes;
+  return checkpoints;
 }

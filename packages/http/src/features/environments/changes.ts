@@ -8,9 +8,13 @@ import type {
   PlannedDocument,
 } from '@flags/core';
 import { CHANGES } from '../../api/paths.js';
-import { projectsCreatedBy, projectsOfDocument } from '../../api/permission.js';
 import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../../api/route.js';
-import { createProjectFilter, type ProjectFilter } from '../../auth/permissions.js';
+import {
+  createProjectFilter,
+  type ProjectFilter,
+  projectsCreatedBy,
+  projectsOfDocument,
+} from '../../auth/permissions.js';
 import { checkChanges, checkCommitted, createChangePermissions } from '../../changes/change-permissions.js';
 import { areAll, hasMembers } from '../../events/event-filter.js';
 import { invalidInput } from '../../messages/errors.js';

@@ -6,8 +6,7 @@ import {
   payloadValue,
   type ResolutionMetadata,
 } from '@flags/core/integration/http';
-import type { JsonSchema } from '@flags/core/integration/shared';
-import { type FlagResolution, pause, resolveVariant } from '@flags/core/integration/shared';
+import { type FlagResolution, type JsonSchema, pause, resolveVariant } from '@flags/core/integration/shared';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS, OFREP_STREAM } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Constraint, type Flags, FlagsError, type FlagsSchema, type StrategyRef } from '@flags/core';
 import type { InputSchemas, StrategyRow } from '@flags/core/integration/http';
-import type { JsonSchema } from '@flags/core/integration/shared';
-import { STRATEGIES } from '@flags/core/integration/shared';
+import { type JsonSchema, STRATEGIES } from '@flags/core/integration/shared';
 import type { FlagType } from '@flags/core/types';
 import type { Action } from '../../actions.js';
 import { PROJECT, SEGMENTS } from '../../api/paths.js';

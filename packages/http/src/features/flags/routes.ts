@@ -5,7 +5,7 @@ import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from '../../api/pa
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
 import { changing, type Route, type RouteResult, route } from '../../api/route.js';
 import { JSON_PATCH } from '../../changes/json-patch.js';
-import { flagTag } from '../../messages/entity-tags.js';
+import { flagTag } from '../../messages/reply.js';
 import { unchecked } from '../../messages/request.js';
 import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../../messages/schema.js';
 import { patchFlag } from './patches.js';

@@ -1,9 +1,9 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
 import { projectOfSegment } from '@flags/core/integration/http';
-import { projectIn } from '../../api/body.js';
 import { SEGMENT, SEGMENTS } from '../../api/paths.js';
 import { LONG_READ, listReply, segmentIdIn, WHOLE_LIST } from '../../api/query.js';
 import { type Route, revised, route } from '../../api/route.js';
+import { projectIn } from '../../auth/permissions.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import {

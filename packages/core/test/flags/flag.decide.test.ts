@@ -1,13 +1,13 @@
-import type { FlagChanges } from '../../src/features/flags/flag.types.js';
 import {
   archiveFlag,
   type CloneOrigin,
+  changeMetadata,
   cloneFlag,
   createFlag,
   deleteFlag,
   reviveFlag,
-} from '../../src/features/flags/lifecycle.decide.js';
-import { changeMetadata } from '../../src/features/flags/metadata.decide.js';
+} from '../../src/features/flags/flag.decide.js';
+import type { FlagChanges } from '../../src/features/flags/flag.types.js';
 import { disable, enable } from '../../src/features/flags/strategies.decide.js';
 import { refusalOf } from '../decision.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';
