@@ -139,7 +139,7 @@ function decisionRoute({ path, row, decide }: Decision): Route {
 }
 
 /** Changes that wait for a time, for approval, or for both. */
-export const changeRequestRoutes: readonly Route[] = [
+export const changeRequestRoutes = [
   readableListRoute({
     path: CHANGE_REQUESTS,
     action: 'listChangeRequests',
@@ -189,10 +189,10 @@ export const changeRequestRoutes: readonly Route[] = [
       revised(await findReadable(request, params.changeRequestId), requestToWire),
   }),
   ...DECISIONS.map(decisionRoute),
-];
+] satisfies readonly Route[];
 
 /** Which environments need approval. */
-export const policyRoutes: readonly Route[] = [
+export const policyRoutes = [
   route('GET', APPROVAL_POLICY, 'getApprovalPolicy', {
     permissionIn: 'anyProject',
     summary: 'Get the environments whose changes need approval',
@@ -208,4 +208,4 @@ export const policyRoutes: readonly Route[] = [
       body: await flags.approvalPolicy.set(unchecked<ApprovalPolicy>(body), context),
     }),
   }),
-];
+] satisfies readonly Route[];

@@ -158,7 +158,7 @@ function offToOfrep({ flag, reason, withholdsPayload, metadata }: FlagResolution
 }
 
 /** The OpenFeature Remote Evaluation Protocol: single flags for server providers, all flags for browser providers. */
-export const ofrepRoutes: readonly SdkRoute[] = [
+export const ofrepRoutes = [
   sdkRoute('POST', `${OFREP_FLAGS}/:key`, 'resolveFlag', {
     summary: 'Evaluate a flag for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
@@ -220,7 +220,7 @@ export const ofrepRoutes: readonly SdkRoute[] = [
       return { stream: refetchHub.prepare({ environment, ...permission }) };
     },
   }),
-];
+] satisfies readonly SdkRoute[];
 
 /** Several nodes share an address: an event of one node may cause a request to another, which does not have the change yet. */
 async function catchUpWithEvent({ source, services: { refetchHub }, query }: SdkRequest): Promise<void> {

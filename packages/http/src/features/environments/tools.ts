@@ -236,7 +236,7 @@ const staleBody: RouteBody['schema'] = ({ newFlag }) => ({
   required: ['features', 'stale'],
 });
 
-export const toolRoutes: readonly Route[] = [
+export const toolRoutes = [
   route('GET', '/api/admin/feature-types', 'listFlagTypes', {
     ...READABLE,
     summary: 'List the flag types; for tools of 4.x',
@@ -353,4 +353,4 @@ export const toolRoutes: readonly Route[] = [
       await flags.apply(changes, withoutUndefined({ id, reason, bypassApproval }));
     },
   }),
-];
+] satisfies readonly Route[];

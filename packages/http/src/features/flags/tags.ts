@@ -72,7 +72,7 @@ function* labelsOfAll(flags: readonly FlagOverview[]): Generator<string> {
   }
 }
 
-export const tagRoutes: readonly Route[] = [
+export const tagRoutes = [
   route('GET', '/api/admin/tags', 'listTags', {
     permissionIn: 'handler',
     summary: 'List the tags of all flags that the caller may read, ordered by flag',
@@ -132,4 +132,4 @@ export const tagRoutes: readonly Route[] = [
       return { revision };
     },
   }),
-];
+] satisfies readonly Route[];

@@ -71,7 +71,7 @@ const EXPORT_QUERY: readonly QueryParameter[] = [
   parameter('createdBy', 'Only events of this actor.', { type: 'string', minLength: 1 }),
 ];
 
-export const eventRoutes: readonly Route[] = [
+export const eventRoutes = [
   route('GET', EVENTS, 'listEvents', {
     summary: 'List the events, newest first',
     query: FILTERS,
@@ -121,7 +121,7 @@ export const eventRoutes: readonly Route[] = [
       return { stream: await eventHub.prepare({ lastEventId, maySee, isStillAdmitted, hasValidToken }) };
     },
   }),
-];
+] satisfies readonly Route[];
 
 /**
  * Returns a page of at most 1 MiB, without the events that the caller may not see. The next page continues after the last

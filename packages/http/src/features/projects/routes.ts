@@ -65,7 +65,7 @@ export function projectSummaryToWire(project: ProjectSummary) {
   return { id, name, description, createdAt, health, memberCount, featureCount: flagCount };
 }
 
-export const projectRoutes: readonly Route[] = [
+export const projectRoutes = [
   route('GET', PROJECTS, 'listProjects', {
     summary: 'List the projects, ordered by id',
     paged: 'optional',
@@ -118,4 +118,4 @@ export const projectRoutes: readonly Route[] = [
     changes: 'project',
     handle: ({ flags, ref, context }) => flags.deleteProject(ref, context),
   }),
-];
+] satisfies readonly Route[];
