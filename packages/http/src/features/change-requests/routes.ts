@@ -30,7 +30,7 @@ import {
 
 type Caller = Pick<RouteRequest, 'flags' | 'principal'>;
 
-/** Returns the projects of a request when it was made, and the present ones of its flags. */
+/** Returns the projects that a request had when it was made, and the projects that its flags are in now. */
 function projectsOf(flags: Flags, request: Pick<ListedChangeRequest, 'projects' | 'flags'>) {
   const present = request.flags.map(({ flag }) => flags.projectOf({ flag }));
   return new Set([...request.projects, ...present.filter((project) => project !== undefined)]);

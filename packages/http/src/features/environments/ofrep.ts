@@ -122,7 +122,7 @@ function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | un
   };
 }
 
-/** Without the version: a frontend token is public, and whoever guesses a short configuration could check it by its hash. */
+/** Without the version: frontend tokens are public, and the version is a hash that would confirm a guess. */
 function publicMetadata({ version: _version, ...metadata }: ResolutionMetadata) {
   return metadata;
 }

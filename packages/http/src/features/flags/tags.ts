@@ -54,7 +54,7 @@ function labelsOf(tags: readonly Tag[]): readonly string[] {
   return tags.map(({ value }) => value);
 }
 
-/** Nothing has a tag of another type, so there is nothing to remove. */
+/** Tags have one type. Removing a tag of another type changes nothing, and is not refused. */
 function tagRemoval({ type, value }: Readonly<Record<'type' | 'value', string>>): LabelChanges {
   return type === SIMPLE ? { remove: [value] } : {};
 }

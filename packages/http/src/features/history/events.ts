@@ -222,7 +222,7 @@ const SEARCHED_PAGES = 10;
 
 /** Finds events by filters, and by text among the newest ones. Searches their wire form, so it finds only what it shows. */
 async function searchEvents(request: RouteRequest): Promise<RouteResult> {
-  // Without the rest of the members: a body may have 100,000.
+  // Reads members by name: rest syntax would copy every unknown member.
   const { feature, query: text = '', limit = 100, offset = 0, type, project } = unchecked<EventSearch>(request.body);
   const query = eventQuery(withoutUndefined({ type, project, flag: feature }));
   // The address of the next page would need the body, so there is no link.

@@ -54,7 +54,7 @@ function projectOverviewToWire({ name, description, flags, health, memberCount }
   return { version: 1, name, description, features: jsonArray(flags), health, members: memberCount };
 }
 
-/** As in Unleash 4.x, potentially stale flags are active. */
+/** Counts potentially stale flags as active, as Unleash 4.x does. */
 function healthReportToWire(project: ProjectOverview) {
   const { potentiallyStaleCount, staleCount, flagCount } = project;
   return { ...projectOverviewToWire(project), potentiallyStaleCount, activeCount: flagCount - staleCount, staleCount };
