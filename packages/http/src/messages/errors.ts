@@ -26,7 +26,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The refusal of a request for which there is neither a place nor room in the queue. */
+/** Refuses a request while all places are taken and the queue is full. */
 export function overloaded(
   message = 'Other long requests are running, and the queue is full. Nothing has changed. Try again later.',
 ): HttpError {
