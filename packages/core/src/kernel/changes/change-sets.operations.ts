@@ -47,7 +47,7 @@ interface PrepareOptions {
   /** Default: those of change sets. */
   readonly operations?: readonly string[];
   readonly hash?: ChangesHash | undefined;
-  /** Whether another call has brought the changes, which were accepted then. */
+  /** Whether the changes were accepted by an earlier call, such as the creation of a change request. */
   readonly areAccepted?: boolean;
 }
 

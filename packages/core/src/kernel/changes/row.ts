@@ -79,8 +79,8 @@ export function prepareChange(
 }
 
 /**
- * Prepares a change as {@link prepareChange} does, for a caller. What was accepted before is prepared without the question
- * whether it will go on.
+ * Prepares a change of a caller. Unlike {@link prepareChange}, refuses an operation that needs the runner of what is due if
+ * no process runs it.
  *
  * @throws FlagsError `invalid_input`, `due_disabled`
  */

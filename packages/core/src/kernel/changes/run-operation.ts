@@ -105,7 +105,7 @@ export function commitChange(flags: WithEngine, row: UntypedChange, given: Given
   });
 }
 
-/** A change, and the call that it is the answer to. */
+/** A change, and the call that asked for it. */
 interface CallOfChange<Own extends ChangeEngine> {
   /** A repeated id is compared with it, and planned events name its operation. */
   readonly call: HashedChange;
@@ -255,8 +255,8 @@ function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
 }
 
 /**
- * Returns the engine of an actor. It inherits the other members: a router creates one engine per request. The check of an
- * engine that has one stays, whoever the actor is.
+ * Returns the engine of an actor. It inherits the members of the shared engine, because a router creates one engine per
+ * request. If the shared engine has an `authorize`, both checks run.
  */
 export function engineOf<Shared extends SharedEngine & Partial<Pick<ChangeEngine, 'authorize'>>>(
   shared: Shared,
