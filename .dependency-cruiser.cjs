@@ -196,10 +196,12 @@ module.exports = {
       name: 'decisions-are-pure',
       comment: 'Decisions know types, other decisions and validation: no storage, engine, clock or platform.',
       severity: 'error',
-      from: { path: '^packages/core/src/.*\\.decide\\.ts$' },
+      from: { path: '^packages/core/src/.*/([^/]+)\\.decide\\.ts$' },
       to: {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
+          // The state and the events of a kind: `segment.decide.ts` knows `segment.ts`.
+          '/$1\\.ts$',
           '^packages/core/src/kernel/change\\.ts$',
           '^packages/core/src/features/(change-requests/change-request|flags/flag|projects/project|segments/segment|tokens/(people|token))\\.ts$',
           '^packages/core/src/base/',

@@ -35,6 +35,7 @@ export {
   type Names,
   nameStrategies,
 } from './words/describe-differences.js';
+export { EVENT_WORDS } from './words/event-names.js';
 export { describeRequestEvent } from './words/describe-request.js';
 export { describeRolloutEvent, describeSteps, isRollout, rolloutsEndedBy } from './words/describe-rollout.js';
 export {

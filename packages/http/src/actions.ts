@@ -57,6 +57,8 @@ interface SharedRow {
   readonly as: string;
   /** Default: what the other action writes. */
   readonly writes?: Written;
+  /** No request has its name: it is an operation of change sets, whose request has another name. */
+  readonly by?: 'change';
 }
 
 /** A request that also callers without authentication may send. It asks for no permission. */
@@ -223,10 +225,9 @@ export const ACTIONS = {
   configureEnvironment: { role: 'editor', by: 'change', writes: 'visible' },
   moveFlag: { role: 'editor', by: 'change', writes: 'visible' },
   bypassApproval: { role: 'admin', by: 'change', people: true },
-  // Operations of change sets whose requests have other names.
-  changeLabels: { as: 'updateFlag' },
-  setApprovalPolicy: { as: 'changeApprovalPolicy' },
-  undoChangeSet: { as: 'undoChange' },
+  changeLabels: { as: 'updateFlag', by: 'change' },
+  setApprovalPolicy: { as: 'changeApprovalPolicy', by: 'change' },
+  undoChangeSet: { as: 'undoChange', by: 'change' },
 } as const satisfies Readonly<Record<string, PermissionRow | SharedRow | OpenRow>> &
   Readonly<Record<OperationName, object>>;
 
@@ -234,6 +235,11 @@ type Rows = typeof ACTIONS;
 
 /** The name of a request or of an operation of a change set. */
 export type ActionName = keyof Rows;
+
+/** The name of a request. */
+export type RequestName = {
+  [Name in ActionName]: Rows[Name] extends { readonly by: 'change' } ? never : Name;
+}[ActionName];
 
 /**
  * The action of a request, as `authorize` and the OpenAPI document name it. Actions that run an engine operation have

@@ -1,3 +1,4 @@
+import type { RequestName } from './actions.js';
 import type { Route, RouteGroup, SdkRoute } from './api/route.js';
 import { changeRequestRoutes, policyRoutes } from './features/change-requests/routes.js';
 import { consumerRoutes } from './features/consumers/routes.js';
@@ -22,8 +23,7 @@ import { segmentRoutes } from './features/segments/routes.js';
 import { tokenRoutes } from './features/tokens/routes.js';
 import { metricsRoutes, usageRoutes } from './features/usage/routes.js';
 
-/** All routes of the API, in the groups of the OpenAPI document. */
-export const GROUPS: readonly RouteGroup[] = [
+const LISTED = [
   { tag: 'Projects', description: 'Every flag belongs to a project.', routes: projectRoutes },
   {
     tag: 'Flags',
@@ -105,7 +105,16 @@ export const GROUPS: readonly RouteGroup[] = [
   },
   { tag: 'Session', description: 'The caller and its permissions.', routes: sessionRoutes },
   { tag: 'OpenAPI', description: 'This document.', routes: openApiRoutes },
-];
+] satisfies readonly RouteGroup[];
+
+type WithoutRoute = Exclude<RequestName, (typeof LISTED)[number]['routes'][number]['action']>;
+
+/**
+ * All routes of the API, in the groups of the OpenAPI document. The compiler names the actions of `ACTIONS` that have no
+ * route here.
+ */
+export const GROUPS: [WithoutRoute] extends [never] ? readonly RouteGroup[] : { readonly withoutRoute: WithoutRoute } =
+  LISTED;
 
 export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
 

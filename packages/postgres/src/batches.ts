@@ -41,7 +41,7 @@ interface Waiting<Item> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Bound the length of a statement, and the time to build it. */
+/** The maximum items and rows of a batch. They bound the length of a statement, and the time to build it. */
 const LARGEST_BATCH = 256;
 const LARGEST_SIZE = 2000;
 

@@ -38,11 +38,11 @@ export function toDataVersion(row: DataVersionRow): string {
 }
 
 /**
- * The running transactions below the newest position. While both are unchanged, so are the visible events: an event that
- * becomes visible later has a newer position, or its transaction was among those. Foreign transactions change the result
- * only when they end, and only those that were running at the last change.
+ * Returns the running transactions below the newest position. While this list and the newest position stay the same, no
+ * further event becomes visible: a later event has a newer position, or its transaction is in the list. A transaction of
+ * another program changes the list only when it ends, and only if it was running at the last change.
  *
- * Without a newest position, or with one above the snapshot, the whole snapshot takes its place.
+ * Returns the whole snapshot if there is no newest position, or if the position is above the snapshot.
  */
 function stillRunning({ newest, feed_offset, snapshot }: DataVersionRow): string {
   if (newest === null || feed_offset === null) return snapshot;

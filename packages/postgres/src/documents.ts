@@ -70,7 +70,7 @@ function nameOf({ kind, id }: DocumentKey): string {
   return `${kind}\0${id}`;
 }
 
-/** A condition on a column. Comparing with one text is planned faster than with a list of one. */
+/** Returns a condition on a column. PostgreSQL plans a comparison with one text faster than with a list of one. */
 function oneOrMany(parameter: number, texts: readonly string[]): { readonly is: string; readonly value: unknown } {
   const distinct = [...new Set(texts)];
   return distinct.length === 1

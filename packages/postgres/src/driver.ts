@@ -8,7 +8,7 @@ export interface PgPool {
   query(query: PgQuery): Promise<PgResult>;
   connect(): Promise<PgClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** Emitted before the promise of `connect` resolves. */
+  /** The pool emits `connect` before the promise of its method `connect` resolves. */
   on(event: 'connect', listener: (client: PgClient) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
   removeListener(event: 'connect', listener: (client: PgClient) => void): unknown;

@@ -27,7 +27,7 @@ export interface ListenerOptions extends Channel {
 /** Milliseconds. */
 const FIRST_PAUSE = 80;
 const LONGEST_PAUSE = 15_000;
-/** Milliseconds between two messages, and between two calls: each call makes every watcher read. */
+/** Milliseconds between two sent messages, and between two calls of `onChange`, each of which makes watchers read. */
 const GAP = 20;
 /** Milliseconds between two checks of the connection, which can be lost without an error. */
 const HEARTBEAT = 30_000;

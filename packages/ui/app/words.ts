@@ -1,4 +1,4 @@
-import { describeCondition, describeReason, strategyName, strategyTitle } from '@flags/core/admin';
+import { describeCondition, describeReason, EVENT_WORDS, strategyName, strategyTitle } from '@flags/core/admin';
 import type { Answer, Bucket, EvaluatedVariant, Explained, Plan, Strategy, WireEvent } from './api/types.js';
 import { findSegmentName, segmentName } from './model/describe.js';
 
@@ -68,50 +68,9 @@ export function tokenKind(kind: string): string {
   return TOKEN_KINDS[kind] ?? kind;
 }
 
-export const EVENTS: Readonly<Record<WireEvent['type'], string>> = {
-  'project-created': 'created the project',
-  'project-updated': 'changed the project',
-  'project-deleted': 'deleted the project',
-  'project-user-added': 'added a member',
-  'project-user-role-changed': 'changed a role',
-  'project-user-removed': 'removed a member',
-  'feature-created': 'created the flag',
-  'feature-metadata-updated': 'changed details',
-  'feature-stale-on': 'marked the flag stale',
-  'feature-stale-off': 'marked the flag active',
-  'feature-archived': 'archived the flag',
-  'feature-revived': 'revived the flag',
-  'feature-deleted': 'deleted the flag',
-  'feature-strategy-add': 'added a strategy',
-  'feature-strategy-update': 'changed a strategy',
-  'feature-strategy-remove': 'removed a strategy',
-  'feature-environment-enabled': 'enabled the flag',
-  'feature-environment-disabled': 'disabled the flag',
-  'feature-variants-updated': 'changed variants',
-  'feature-dependency-added': 'added a dependency',
-  'feature-dependency-updated': 'changed a dependency',
-  'feature-dependency-removed': 'removed a dependency',
-  'segment-created': 'created a segment',
-  'segment-updated': 'changed a segment',
-  'segment-deleted': 'deleted a segment',
-  'feature-project-change': 'moved the flag',
-  'api-token-created': 'created a token',
-  'api-token-updated': 'changed when a token expires',
-  'api-token-deleted': 'deleted a token',
-  'rollout-started': 'started a rollout',
-  'rollout-stepped': 'took a step of a rollout',
-  'rollout-paused': 'paused a rollout',
-  'rollout-resumed': 'resumed a rollout',
-  'rollout-ended': 'ended a rollout',
-  'change-request-created': 'requested a change',
-  'change-request-decided': 'decided on a change request',
-  'change-request-ended': 'ended a change request',
-  'approval-policy-updated': 'changed which environments need approval',
-};
-
 /** A later release of the server may send other types. */
 export function eventType(type: string): string {
-  return EVENTS[type as WireEvent['type']] ?? type;
+  return EVENT_WORDS[type as WireEvent['type']] ?? type;
 }
 
 /** Explains why a flag is on or off: "rollout, bucket 12 ≤ 25". */

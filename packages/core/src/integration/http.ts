@@ -42,7 +42,7 @@ export { ROLLOUT_STATES } from '../features/flags/strategy-rollout.types.js';
 // Events
 
 export type { WireEventQuery } from '../kernel/log/event.types.js';
-export { WIRE_NAMES } from '../words/event-names.js';
+export { WIRE_NAMES, type WireEventType } from '../words/event-names.js';
 
 // Typed flags
 
@@ -124,5 +124,4 @@ export {
   tokenToWire,
   toWireState,
   variantToWire,
-  type WireEventType,
 } from '../features/consumers/event-wire.js';

@@ -1,3 +1,4 @@
+import type { Input } from '../base/inputs.js';
 import type { KeyedUpdate } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangeEngine, Rules, SharedEngine } from './changes/change-engine.js';
@@ -22,6 +23,8 @@ export interface Feature<Engine extends SharedEngine, Options> {
   readonly name: string;
   /** Its documents that events change, each by `describeKind`. */
   readonly kinds?: readonly unknown[];
+  /** The inputs of its operations, by the names that their rows have. */
+  readonly inputs?: Readonly<Record<string, Input<never>>>;
   /** The rows of its operations, reads too. */
   readonly operations: Readonly<
     Record<string, AnyRow<Engine & ChangeEngine> & { readonly input?: keyof Engine['validate'] }>
@@ -69,6 +72,11 @@ export type OperationsOf<Features extends ListOf> = Features extends readonly [
   ...infer Rest,
 ]
   ? Operations & OperationsOf<Rest>
+  : unknown;
+
+/** The inputs of the operations of a list of features. */
+export type InputsOf<Features extends ListOf> = Features extends readonly [infer First, ...infer Rest]
+  ? (First extends { readonly inputs: infer Inputs } ? Inputs : unknown) & InputsOf<Rest>
   : unknown;
 
 /** The descriptions of the events of a feature. */

@@ -85,6 +85,8 @@ export interface RecordedKind<State, Event extends DomainEvent, Action extends s
   readonly smaller: string;
   /** Of a kind without history: that it cannot be undone, and what to do instead, for refusals. */
   readonly cannotUndo?: string;
+  /** Their parent may be a project, which is deleted with them. */
+  readonly isInProjects: boolean;
   /** The replica keeps these documents in memory, for evaluation. */
   readonly isInMemory?: true;
   /** Their ids are names of flags: the events name them as their `flag`. */

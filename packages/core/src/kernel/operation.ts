@@ -1,24 +1,22 @@
 import type { Awaitable, PageQuery } from '../base/common.types.js';
 import type { Engine, PreparedChange } from './engine.js';
 
-/** The types of the members of references. Names that end in `?` are optional. */
-export const REFERENCE_MEMBERS = {
-  project: 'string',
-  flag: 'string',
-  environment: 'string',
-  strategy: 'string',
-  segment: 'number',
-  token: 'string',
-  application: 'string',
-  consumer: 'string',
-  changeSet: 'string',
-  changeRequest: 'string',
-  'project?': 'string',
-  'strategy?': 'string',
-  'strategies?': 'object',
-} as const;
+/** The members of references that are not text, with their types. Names that end in `?` are optional. */
+const OTHER_MEMBERS = { segment: 'number', 'strategies?': 'object' } as const;
 
-export type ReferenceMember = keyof typeof REFERENCE_MEMBERS;
+/** The names of the members of a reference. A member that is not text has a row in `OTHER_MEMBERS`. */
+type MemberOf<Ref> = Ref extends object
+  ? {
+      [Name in keyof Ref & string]-?: [Extract<Ref[Name], string>] extends [never]
+        ? Extract<keyof typeof OTHER_MEMBERS, Name | `${Name}?`>
+        : Name | `${Name}?`;
+    }[keyof Ref & string]
+  : never;
+
+/** Returns the type of a member of references, as `typeof` names it. */
+export function typeOfMember(member: string): string {
+  return (OTHER_MEMBERS as Readonly<Record<string, string>>)[member] ?? 'string';
+}
 
 export const NO_REFERENCE = [] as const;
 export const PROJECT = ['project'] as const;
@@ -36,7 +34,7 @@ interface OperationRow {
   /** The method of `Flags` that runs it, as `segments.create`. Absent: the method has the name of the operation. */
   readonly method?: string;
   /** The members of the reference; empty for an operation without one, and if the operation checks them itself. */
-  readonly ref: readonly ReferenceMember[];
+  readonly ref: readonly string[];
   /** The name of the schema of the input. Absent: there is no input, or the operation checks it itself. */
   readonly input?: string;
   /** An absent input is an empty one. */
@@ -78,8 +76,8 @@ export interface Call<Ref = undefined, Input = undefined, Context = undefined> {
 
 type ChangeRow<Ref, Input, Result, Name, Needed> = Omit<
   ChangeOperation<Ref, Input, Result, Needed>,
-  'isInSets' | 'input'
-> & { readonly input?: Name };
+  'isInSets' | 'input' | 'ref'
+> & { readonly input?: Name; readonly ref: readonly MemberOf<Ref>[] };
 
 /** An operation that change sets may contain. */
 export function operation<Ref, Input, Result, const Name extends string = never, Needed = Engine>(
@@ -97,7 +95,10 @@ export function singleOperation<Ref, Input, Result, const Name extends string = 
 
 /** An operation that runs itself. */
 export function call<Ref, Input, Context, Result, const Name extends string = never, Needed = Engine>(
-  row: Omit<CallOperation<Ref, Input, Context, Result, Needed>, 'input'> & { readonly input?: Name },
+  row: Omit<CallOperation<Ref, Input, Context, Result, Needed>, 'input' | 'ref'> & {
+    readonly input?: Name;
+    readonly ref: readonly MemberOf<Ref>[];
+  },
 ) {
   return row satisfies CallOperation<Ref, Input, Context, Result, Needed>;
 }

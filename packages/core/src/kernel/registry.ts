@@ -3,7 +3,7 @@ import type { DomainEvent } from '../base/domain-event.js';
 import type { KeyedUpdate } from '../storage/documents.js';
 import type { PreparedChange } from './change.js';
 import { type EventDescription, memberParts } from './kind.js';
-import type { FeatureKind, Restorer } from './restorer.js';
+import type { FeatureKind, KindsInProjects, Restorer } from './restorer.js';
 
 type AnyKind = FeatureKind<unknown, DomainEvent>;
 
@@ -13,7 +13,7 @@ export interface KindWithHistory extends AnyKind {
 }
 
 /** Looks up the kinds and the events of all features. */
-export interface Registry {
+export interface Registry extends KindsInProjects {
   /** Those with a history first, in the order in which a restoration creates them. */
   readonly kinds: readonly AnyKind[];
   /** The kinds that history shows and undo restores, in the order in which a restoration creates them. */
@@ -81,7 +81,9 @@ export function createRegistry(
   return {
     kinds,
     kindsWithHistory,
-    kindsInMemory: kinds.filter(({ documents }) => documents.isInMemory).map(({ documents }) => documents.kind),
+    kindsInMemory: namesOf(kinds.filter(({ documents }) => documents.isInMemory)),
+    // Sorted, because a refusal names the first kind that has documents.
+    kindsInProjects: namesOf(kinds.filter(({ documents }) => documents.isInProjects)).sort(),
     eventTypes: [...events.keys()],
     describeEvent,
     holdsDocument: (type) => describeEvent(type).isWhole === true,
@@ -98,4 +100,8 @@ export function createRegistry(
       return preparations.length > 0 ? Promise.all(preparations) : undefined;
     },
   };
+}
+
+function namesOf(kinds: readonly AnyKind[]): string[] {
+  return kinds.map(({ documents }) => documents.kind);
 }

@@ -13,6 +13,11 @@ export interface Restored<State> {
   readonly path: string | undefined;
 }
 
+/** The kinds whose documents may belong to a project, as the registry lists them. */
+export interface KindsInProjects {
+  readonly kindsInProjects: readonly string[];
+}
+
 /** Brings documents of a kind to given states, as an undo and an import do. */
 export interface Restorer<State, Event extends DomainEvent = DomainEvent> {
   /**
@@ -23,7 +28,7 @@ export interface Restorer<State, Event extends DomainEvent = DomainEvent> {
   /** Takes a change set back: restores the parts that it has changed, and keeps all later changes of other parts. */
   readonly merge: (versions: Versions<State>) => MergedVersions<State>;
   /** Applies the events that lead to the target. Returns whether there are any. */
-  readonly restore: (unit: UnitOfWork, document: Restored<State>) => Promise<boolean>;
+  readonly restore: (unit: UnitOfWork, document: Restored<State>, kinds: KindsInProjects) => Promise<boolean>;
   /** Updates the index documents of the kind, after all its documents. */
   readonly updateIndex?: (unit: UnitOfWork, documents: readonly Restored<State>[]) => Promise<void>;
   /** Checks the rules between documents on the final state. Not called for unchanged documents. */

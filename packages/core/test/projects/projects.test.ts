@@ -1,4 +1,3 @@
-import { KINDS_IN_PROJECTS } from '../../src/features/projects/project.js';
 import { REGISTRY } from '../../src/features.js';
 import type { Flags, Member, NewProject, ProjectChanges } from '../../src/index.js';
 import { eventsOf, factsOf } from '../facts.js';
@@ -166,7 +165,7 @@ it('projects contain documents of every other kind but rollouts, change requests
   const others = REGISTRY.kinds
     .map(({ documents }) => documents.kind)
     .filter((kind) => !['project', 'rollout', 'change-request', 'settings'].includes(kind));
-  expect([...KINDS_IN_PROJECTS].sort()).toEqual(others.sort());
+  expect(REGISTRY.kindsInProjects).toEqual(others.sort());
 });
 
 describe('members', () => {

@@ -2,7 +2,7 @@ import { overloaded } from '../messages/errors.js';
 import type { FlagsReply, ReplySink } from '../messages/reply.js';
 import { type BodyMeter, type FlagsRequest, SHORT_BODY } from '../messages/request.js';
 
-/** How many wait, at most: in all, and of one actor, so that one actor cannot fill the queue. */
+/** The maximum number of waiting requests: in all, and of one actor, so that one actor cannot fill the queue. */
 interface Queue {
   readonly all: number;
   readonly perActor: number;
@@ -17,7 +17,7 @@ const QUEUES = {
 
 /** The places of one kind of long work. */
 interface Kind {
-  /** The number of requests that work at once; of bodies, their bytes. It bounds their total memory. */
+  /** The number of requests that work at once; for bodies, the number of bytes. It bounds their total memory. */
   readonly places: number;
   /** The number of long replies that clients read beside them. Default: a client that reads keeps the place. */
   readonly replies?: number;
@@ -58,7 +58,7 @@ const CHECK_INTERVAL = 100;
 /** A client whose body arrives, or that reads its reply. */
 interface Client {
   readonly since: number;
-  /** Since when 64 KiB have not moved; undefined while the client has taken all. */
+  /** The time since which the client has moved less than 64 KiB; undefined if it has taken all data. */
   idleSince: number | undefined;
   readonly disconnect: () => unknown;
 }
@@ -87,9 +87,9 @@ export interface Passage {
    */
   enter(kind: WorkKind): Promise<void>;
   isInside(): boolean;
-  /** Frees the place of a change that is committed. A long reply to it still counts. */
+  /** Frees the place of a change after its commit. A long reply to it still takes a place for replies. */
   commit(): void;
-  /** Frees the places, that of a long reply when its client has taken it. */
+  /** Frees the places. Frees the place of a long reply when the client has taken the reply. */
   leaveAfter(reply: FlagsReply): FlagsReply;
   /** Frees all places. Repeated calls do nothing. */
   leave(): void;
@@ -283,7 +283,7 @@ function createMeter(enter: (size: number) => Promise<void>, placeOf: () => Plac
   };
 }
 
-/** Notes since when the client has not taken the last slice. */
+/** Records when the client stopped taking data. */
 function watched(sink: ReplySink, client: Client): ReplySink {
   return {
     get destroyed() {

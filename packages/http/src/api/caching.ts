@@ -11,7 +11,7 @@ const LIMITS = {
 /** The estimated bytes of an entry beside its body and key: headers and map entry. */
 const ENTRY_OVERHEAD = 1024;
 
-/** In place of a reply that is too long to share. */
+/** The cached value for a reply that is too long to share. */
 const LONG = { status: 200, headers: {} } satisfies FlagsReply;
 
 /**

@@ -86,7 +86,7 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
   const permission = permissionOf(route.action);
   const readQuery = createQueryReader(route, parts.inputs);
   const checkBody = createBodyCheck(route, parts.inputs);
-  /** The work of a request with a long body, or that is long by nature. */
+  /** The work of a request with a long body, or of a route that is always long. */
   const work = long && long.kind !== 'evaluation' ? long.kind : undefined;
   const workOnBody = work ?? (route.access === 'admin' ? 'change' : 'report');
 

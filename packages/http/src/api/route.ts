@@ -43,7 +43,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Revised = 'flag' | 'project' | 'segment' | 'changeRequest';
 
 /** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
-export interface Route {
+export interface Route<Name extends ActionName = ActionName> {
   readonly method: Method;
   /**
    * A path in Express syntax with plain parameters only, such as `/api/admin/projects/:projectId`. Express 4 and 5
@@ -53,7 +53,7 @@ export interface Route {
   /** The part of the API, which determines the accepted token kinds. It follows from the path. */
   readonly access: Access;
   /** The unique name of the operation. Its row in `ACTIONS` has the permission, and what the request writes. */
-  readonly action: ActionName;
+  readonly action: Name;
   readonly summary: string;
   readonly query?: readonly QueryParameter[];
   /**
@@ -101,7 +101,7 @@ export interface Route {
 }
 
 /** A route for SDKs, which followers also have. Created by {@link sdkRoute}. */
-export interface SdkRoute extends Route {
+export interface SdkRoute<Name extends ActionName = ActionName> extends Route<Name> {
   readonly access: SdkAccess;
   handle(request: SdkRequest): Handled;
 }
@@ -326,23 +326,23 @@ type SdkRow<Path extends string> = Pick<
 > & { handle(request: SdkRequest<ParameterOf<Path>>): Handled };
 
 /** Returns the route of a row for SDKs. */
-export function sdkRoute<const Path extends SdkPath>(
+export function sdkRoute<const Path extends SdkPath, const Name extends ActionName>(
   method: Method,
   path: Path,
-  action: ActionName,
+  action: Name,
   row: SdkRow<Path>,
-): SdkRoute {
+): SdkRoute<Name> {
   // The path says that the access is not `admin`, and the row that its handler needs no engine.
-  return route(method, path, action, row as unknown as Row<Path>) as SdkRoute;
+  return route(method, path, action, row as unknown as Row<Path>) as SdkRoute<Name>;
 }
 
 /** Returns the route of a row, with its defaults. Infers the handler's parameters and reference from the path. */
-export function route<const Path extends string>(
+export function route<const Path extends string, const Name extends ActionName>(
   method: Method,
   path: Path,
-  action: ActionName,
+  action: Name,
   { body, ...row }: Row<Path>,
-): Route {
+): Route<Name> {
   const [, part, family] = path.split('/');
   const ifMatch = row.changes && path.includes(PARAMETERS[row.changes]) && row.changes;
   return {
@@ -354,7 +354,7 @@ export function route<const Path extends string>(
     ...(ifMatch && { ifMatch }),
     ...(body && { body: bodyOf(body) }),
     ...row,
-  } as Route;
+  } as Route<Name>;
 }
 
 function bodyOf(body: NonNullable<Row<string>['body']>): RouteBody {

@@ -140,7 +140,7 @@ export function projectsOfEvent(event: PlannedEvent, document: PlannedDocument):
   return event.op === undefined ? new Set([...own, ...projectsOfDocument(document)]) : own;
 }
 
-/** The events of a request of several projects have none. */
+/** Returns the projects of a change request. Its events name no project if it has several. */
 function projectsOfRequest({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
   return new Set((after as Pick<ListedChangeRequest, 'projects'>).projects);
 }

@@ -124,7 +124,7 @@ export function clientDocumentOf(configuration: EnvironmentConfiguration, query:
   return { flags, segments: segmentsUsedBy(configuration, flags) };
 }
 
-/** The same, selected while a reply is written. */
+/** A {@link ClientDocument} whose flags are selected while the reply is written. */
 interface Selection {
   readonly flags: Iterable<FlagConfiguration>;
   readonly segments: Iterable<SegmentConfiguration>;

@@ -83,7 +83,7 @@ export function createHydrations() {
         release(hydration);
       }
     },
-    /** Keeps the state of a channel no longer. Clients that read it go on. */
+    /** Drops the state of a channel. Clients that are reading it continue. */
     forget(channel: string): void {
       const hydration = kept.get(channel);
       kept.delete(channel);

@@ -26,8 +26,8 @@ const INTERVAL = 1000;
 export type RefetchHub = ReturnType<typeof createRefetchHub>;
 
 /**
- * Tells browsers that the configuration of their environment has changed. An event says nothing else, so nothing is replayed:
- * each connection begins with an event, after which the provider has what it has missed.
+ * Tells browsers that the configuration of their environment has changed. Events have no other content, so they are not
+ * replayed: each connection begins with an event, after which the provider evaluates all flags again.
  *
  * @param heartbeatInterval milliseconds between two heartbeats
  */
@@ -53,7 +53,7 @@ export function createRefetchHub(source: FlagsSource, heartbeatInterval: number)
     },
   });
 
-  /** Repeats an event: the evaluation after the first one may reach another follower, which does not have the change yet. */
+  /** Repeats an event: the evaluation after the first one may reach a follower that does not have the change yet. */
   function repeatLater(environment: string): void {
     if (!source.following) return;
     clearTimeout(repetition);
@@ -120,7 +120,7 @@ export function createRefetchHub(source: FlagsSource, heartbeatInterval: number)
         if (!stream) return;
         const client: Client = { request, sentAt: Number.NEGATIVE_INFINITY, timer: undefined, isLate: false };
         clients.set(stream, client);
-        // Clients that reconnect together do not evaluate together.
+        // Spreads clients that reconnect together: otherwise all of them would evaluate at once.
         schedule(stream, client, INTERVAL * Math.random());
       };
     },

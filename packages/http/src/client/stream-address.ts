@@ -7,10 +7,10 @@ import type { StreamTickets } from '../source.js';
 /** Seconds after which a hidden page closes its stream: over HTTP/1.1 a browser has six connections per origin. */
 const INACTIVITY_DELAY = 30;
 
-/** Where a browser hears of changes, in the form of OFREP. */
+/** The address of the stream of changes, in the form of OFREP. */
 export interface EventStreamAddress {
   readonly type: 'sse';
-  /** Without an origin, it is that of the provider's `baseUrl`. */
+  /** Has no origin: the provider adds that of its `baseUrl`. */
   readonly endpoint: { readonly origin?: string; readonly requestUri: string };
   readonly inactivityDelaySec: number;
 }
@@ -54,7 +54,7 @@ export function createAddressFinder({ auth, tickets }: AddressOptions): FindAddr
   };
 }
 
-/** `EventSource` sends no headers of the application. */
+/** Whether the request has a token in a header. The `EventSource` of a browser cannot send one. */
 function hasCredentials({ headers }: FlagsRequest): boolean {
   return headers.authorization !== undefined || headers['x-api-key'] !== undefined;
 }

@@ -10,7 +10,7 @@ export interface UnknownTokens {
   admit(caller: string): void;
 }
 
-/** Slows down a caller that passes on invented tokens. Requests for known ones are not counted. */
+/** Limits how often a caller names unknown tokens. Does not count requests that name known tokens only. */
 export function createUnknownTokens(): UnknownTokens {
   let counts = new Map<string, number>();
   let started = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from '@flags/core';
+import { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from '@flags/core';
 import { shortenMessage } from '@flags/core/integration/http';
 import { type FlagsReply, jsonReply } from './reply.js';
 
@@ -26,7 +26,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The refusal of a request for which there is neither a place nor room in the queue. */
+/** Refuses a request while all places are taken and the queue is full. */
 export function overloaded(
   message = 'Other long requests are running, and the queue is full. Nothing has changed. Try again later.',
 ): HttpError {
@@ -47,27 +47,18 @@ const noAccess: ErrorKind = { status: 403, name: 'NoAccessError' };
 const tooLarge: ErrorKind = { status: 422, name: 'UnprocessableEntityError' };
 const unavailable: ErrorKind = { status: 503, name: 'ServiceUnavailableError' };
 
-/** The record type requires an entry for every error code. */
+type MissingDocument = Extract<ErrorCode, `${string}_not_found`>;
+
+const MISSING_DOCUMENTS = Object.fromEntries(
+  ERROR_CODES.filter((code) => code.endsWith('_not_found')).map((code) => [code, notFound]),
+) as Readonly<Record<MissingDocument, ErrorKind>>;
+
+/** The record type requires an entry for every error code, except those that end in `_not_found`. */
 export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>> = {
+  ...MISSING_DOCUMENTS,
   invalid_input: { status: 400, name: 'ValidationError' },
   invalid_patch: badData,
   patch_test_failed: { status: 409, name: 'ConflictError' },
-  project_not_found: notFound,
-  flag_not_found: notFound,
-  environment_not_found: notFound,
-  strategy_not_found: notFound,
-  role_not_found: notFound,
-  user_not_found: notFound,
-  member_not_found: notFound,
-  application_not_found: notFound,
-  consumer_not_found: notFound,
-  token_not_found: notFound,
-  segment_not_found: notFound,
-  parent_not_found: notFound,
-  dependency_not_found: notFound,
-  change_set_not_found: notFound,
-  rollout_not_found: notFound,
-  change_request_not_found: notFound,
   project_exists: nameExists,
   flag_exists: nameExists,
   member_exists: { status: 400, name: 'NameExistsError' },

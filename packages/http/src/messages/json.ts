@@ -24,7 +24,7 @@ export function jsonMap(entries: Iterable<readonly [name: string, value: unknown
   return join(entries, ['{', '}'], ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
 }
 
-/** Returns the JSON of a value. It is generated in pieces if the value is, or has members, such as {@link jsonArray}. */
+/** Returns the JSON of a value: as text, or in pieces if the value or one of its members is generated in pieces. */
 export function jsonOf(value: unknown): string | Pieces {
   if (isPieces(value)) return value;
   const hasPieces = typeof value === 'object' && value !== null && Object.values(value).some(isPieces);

@@ -48,7 +48,7 @@ export function textReply({
   };
 }
 
-/** In characters. A longer body takes space as long as the client does not read it. */
+/** In characters. A longer body is written in slices: a slow client would keep all of it in memory. */
 const LONG_BODY = 128 * 1024;
 
 /** Writes a long text in slices, with backpressure, so that its request can keep its place meanwhile. */
@@ -97,7 +97,7 @@ export function toFlagsReply(reply: FlagsReply, { request, headers: shared, onLa
       status,
       headers,
       async stream(sink) {
-        // Only here: reading it creates the signal.
+        // Read only for streams: the first read of `signal` creates it.
         const { signal } = request;
         if (signal?.aborted) sink.destroy();
         signal?.addEventListener('abort', () => sink.destroy(), { once: true });

@@ -340,7 +340,7 @@ async function admit(source: Readable, { meter, size }: StreamReading & { readon
   await meter?.admit(size, () => source.destroy(tooSlow()));
 }
 
-/** A client that is disconnected because others wait. */
+/** Refuses a body that arrives too slowly while other requests wait for its place. */
 function tooSlow(): HttpError {
   return overloaded('The body arrived too slowly while others waited. Nothing has changed. Send it again.');
 }

@@ -61,7 +61,7 @@ function statusOf(code: PossibleCode): number {
   return ERROR_KINDS[code].status;
 }
 
-/** Whether the change of a route may need approval, by its document. Other routes declare the error in their rows. */
+/** Whether the route changes a document that may need approval. Other routes declare the error in their rows. */
 export function mayNeedApproval({ action, changes, never = [] }: Route): boolean {
   const isSeen = (changes === 'flag' || changes === 'segment') && writtenBy(action) === 'visible';
   return isSeen && !never.includes('approval_required');
@@ -101,7 +101,7 @@ const ETAG = {
   schema: { type: 'string', pattern: '^"[^"]+"$' },
 };
 
-/** Deleted flags, and change sets of several documents, have none. */
+/** The header of replies to changes. A reply lacks it if the change deleted the flag, or changed several documents. */
 const FLAG_ETAG = {
   ...ETAG,
   description:
@@ -238,7 +238,7 @@ function content({ media = ['application/json'], schema, example }: Content): ob
 const CREATED = '2026-01-02T10:00:00.000Z';
 const ID = '0b2e7c8e-6f5c-4a4a-9d3a-1f5a3c1b9e10';
 
-/** Values of members, by name. A schema whose value has another meaning has an example of its own. */
+/** Example values, by the name of the member. A schema can have an example of its own, which takes precedence. */
 const VALUES: Readonly<Record<string, unknown>> = {
   ...{ name: 'checkout', flag: 'checkout', feature: 'checkout', featureName: 'checkout', key: 'checkout' },
   ...{ project: 'default', projectId: 'default', projects: '*', environment: 'production', displayName: 'Production' },

@@ -43,6 +43,7 @@ export const requestDocuments: RecordedKind<RequestState, RequestEvent, never> =
   kind: 'change-request',
   events: requestEvents,
   smaller: 'make several requests of fewer changes',
+  isInProjects: false,
   cannotUndo: 'change requests, which cannot be undone; withdraw the request, or make another one.',
   parentOf: ({ state }) => (isOpen(state) ? OPEN : ENDED),
   projectOf: ({ projects }) => (projects.length === 1 ? (projects[0] ?? null) : null),

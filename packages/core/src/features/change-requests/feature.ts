@@ -1,12 +1,20 @@
+import { describeObject } from '../../base/inputs.js';
 import type { Opened } from '../../kernel/feature.js';
 import { describeKind } from '../../kernel/restorer.js';
 import { requestDocuments } from './change-request.kind.js';
+import {
+  changeRequestApproval,
+  changeRequestQuery,
+  changeRequestTime,
+  newChangeRequest,
+} from './change-request.schema.js';
 import { DueRequests, type DueRequestsOptions } from './due-requests.js';
 import type { RequestParts, SharedRequestEngine } from './engine.js';
 import { createApprovalGate } from './gate.js';
 import { changeRequestOperations } from './operations.js';
 import { policyDocuments } from './policy.kind.js';
 import { createEmptyPolicy, policyOperations } from './policy.operations.js';
+import { approvalPolicy } from './policy.schema.js';
 
 /** The options of the host that change requests read. */
 export interface RequestOptions {
@@ -23,6 +31,13 @@ function open(engine: SharedRequestEngine, { due, actor }: RequestOptions): Open
 export const changeRequestsFeature = {
   name: 'change-requests',
   kinds: [describeKind(requestDocuments), describeKind(policyDocuments)],
+  inputs: {
+    approvalPolicy: describeObject(approvalPolicy),
+    newChangeRequest: describeObject(newChangeRequest),
+    changeRequestApproval: describeObject(changeRequestApproval),
+    changeRequestTime: describeObject(changeRequestTime),
+    changeRequestQuery: describeObject(changeRequestQuery),
+  },
   operations: { ...policyOperations, ...changeRequestOperations },
   open,
   seed: createEmptyPolicy,

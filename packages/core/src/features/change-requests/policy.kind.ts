@@ -17,6 +17,7 @@ export const policyDocuments: Kind<ApprovalPolicy, ApprovalPolicyEvent, never> =
   kind: 'settings',
   events: policyEvents,
   smaller: 'name fewer environments',
+  isInProjects: false,
   cannotUndo: 'the approval policy, which cannot be undone; set the earlier policy.',
   evolve: (_, { data }) => data,
   parentOf: () => null,

@@ -1,6 +1,6 @@
 import type { Constraint, Payload } from '../../evaluation/definitions.types.js';
 import type { FlagsEvent } from '../../kernel/log/event.types.js';
-import { type EventType, WIRE_NAMES } from '../../words/event-names.js';
+import { type EventType, WIRE_NAMES, type WireEventType } from '../../words/event-names.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import { membersOf } from '../flags/flag.js';
 import type { Flag, FlagDetail } from '../flags/flag.types.js';
@@ -12,8 +12,6 @@ import type { Token } from '../tokens/token.types.js';
 /*
  * What the HTTP API shows of events, and of the states in them. Here, because webhooks send events in the same form.
  */
-
-export type WireEventType = (typeof WIRE_NAMES)[EventType];
 
 export function eventTypeToWire(type: EventType): WireEventType {
   return WIRE_NAMES[type];

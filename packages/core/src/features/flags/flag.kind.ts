@@ -253,6 +253,7 @@ export const flagDocuments: Kind<FlagState, FlagEvent, ActionOf<typeof flagEvent
   kind: 'flag',
   events: flagEvents,
   smaller: 'shorten its texts and lists, or move constraints into segments',
+  isInProjects: true,
   isInMemory: true,
   isFlag: true,
   evolve: evolveFlag,

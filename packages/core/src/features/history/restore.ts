@@ -17,6 +17,7 @@ interface RestoredKind {
   readonly restorer: KindWithHistory['restorer'];
   readonly documents: readonly Restored<unknown>[];
   readonly changed: Restored<unknown>[];
+  readonly registry: Registry;
 }
 
 /**
@@ -26,19 +27,19 @@ interface RestoredKind {
  * @throws FlagsError as the single operations: for missing references, taken names, and documents that others need
  */
 export async function restoreDocuments(
-  { kindsWithHistory }: Registry,
+  registry: Registry,
   unit: UnitOfWork,
   restorations: readonly Restoration[],
 ): Promise<void> {
   const parentsFirst: RestoredKind[] = [];
-  for (const { documents, restorer } of kindsWithHistory) {
+  for (const { documents, restorer } of registry.kindsWithHistory) {
     const restored: Restored<unknown>[] = [];
     for await (const { kind, id, target, path } of paced(restorations)) {
       if (kind !== documents.kind) continue;
       const found = await unit.read<unknown>(documents, id);
       restored.push({ id, target, path, before: found?.state });
     }
-    parentsFirst.push({ restorer, documents: restored, changed: [] });
+    parentsFirst.push({ restorer, documents: restored, changed: [], registry });
   }
   const childrenFirst = parentsFirst.toReversed();
   for (const one of parentsFirst) await restoreAll(unit, one, ({ target }) => target !== undefined);
@@ -51,10 +52,10 @@ export async function restoreDocuments(
 
 async function restoreAll(
   unit: UnitOfWork,
-  { restorer, documents, changed }: RestoredKind,
+  { restorer, documents, changed, registry }: RestoredKind,
   isNext: (document: Restored<unknown>) => boolean,
 ): Promise<void> {
   for await (const document of paced(documents)) {
-    if (isNext(document) && (await restorer.restore(unit, document))) changed.push(document);
+    if (isNext(document) && (await restorer.restore(unit, document, registry))) changed.push(document);
   }
 }

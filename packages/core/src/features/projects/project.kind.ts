@@ -83,6 +83,7 @@ export const projectDocuments: Kind<ProjectState, ProjectEvent, ActionOf<typeof 
   ...referredProjects,
   events: projectEvents,
   smaller: 'remove members first',
+  isInProjects: false,
   evolve: evolveProject,
   projectOf: ({ id }) => id,
   summarize: ({ name, description, createdAt, members }): StoredProjectSummary => ({

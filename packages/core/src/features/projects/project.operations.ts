@@ -29,7 +29,7 @@ import { tokenDocuments } from '../tokens/token.kind.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { removeTokenUse } from '../tokens/token-verification.operations.js';
 import * as projectRules from './project.decide.js';
-import { DEFAULT_PROJECT, KINDS_IN_PROJECTS, type ProjectEvent, type ProjectState } from './project.js';
+import { DEFAULT_PROJECT, type ProjectEvent, type ProjectState } from './project.js';
 import { findProject, projectDocuments, type StoredProjectSummary } from './project.kind.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
@@ -180,7 +180,7 @@ export function healthOf(flags: readonly Aging[], types: readonly FlagType[], no
  * the project, the commit conflicts, and the deletion is decided again. A remaining token or segment would belong to a
  * later project of the same id.
  */
-function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {
+function deleteProject({ registry }: Engine, ref: ProjectRef): PreparedChange<void> {
   return {
     subject: { kind: projectDocuments.kind, id: ref.project },
     async decide(unit) {
@@ -202,7 +202,7 @@ function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {
         await unit.apply(tokenDocuments, id, deleteToken(state));
         await removeTokenUse(unit, id);
       }
-      for (const kind of KINDS_IN_PROJECTS) unit.requireVacant({ kind, parent: project.id });
+      for (const kind of registry.kindsInProjects) unit.requireVacant({ kind, parent: project.id });
     },
     result: () => undefined,
   };

@@ -8,14 +8,14 @@ import { listStoredTokens } from '../tokens/token.operations.js';
 import { assertOwnerStays } from './members.decide.js';
 import { ownerOf } from './members.operations.js';
 import { deleteProject } from './project.decide.js';
-import { KINDS_IN_PROJECTS, type ProjectEvent, type ProjectState } from './project.js';
+import type { ProjectEvent, ProjectState } from './project.js';
 import { projectDocuments, restoreProject } from './project.kind.js';
 
 export const projectRestorer: Restorer<ProjectState, ProjectEvent> = {
   eventsBetween: restoreProject,
   merge: (versions) => mergeVersions(versions, (path) => /^\/members\/[^/]+$/.test(path)),
-  async restore(unit, { id, before, target }) {
-    if (before && !target) await assertEmpty(unit, before);
+  async restore(unit, { id, before, target }, { kindsInProjects }) {
+    if (before && !target) await assertEmpty(unit, before, kindsInProjects);
     const events = restoreProject(before, target);
     await unit.apply(projectDocuments, id, events);
     return events.length > 0;
@@ -27,10 +27,10 @@ export const projectRestorer: Restorer<ProjectState, ProjectEvent> = {
 };
 
 /** Refuses to delete a project that still has documents. */
-async function assertEmpty(unit: UnitOfWork, project: ProjectState): Promise<void> {
+async function assertEmpty(unit: UnitOfWork, project: ProjectState, kinds: readonly string[]): Promise<void> {
   const shared = (await listStoredTokens(unit)).filter((token) => isSharedWith(token, project.id));
   deleteProject(project, 0, shared.length);
-  for (const kind of KINDS_IN_PROJECTS) {
+  for (const kind of kinds) {
     const listed = await unit.list({ kind, parent: project.id, part: 'summary', limit: 1 });
     if (listed.length > 0) {
       const message = `The project ${project.id} has a ${kind} now, ${listed[0]?.key.id}; delete or move it first.`;

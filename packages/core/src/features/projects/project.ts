@@ -4,9 +4,6 @@ import type { Member } from './project.types.js';
 /** Every instance has this project, which cannot be deleted. */
 export const DEFAULT_PROJECT = 'default';
 
-/** The kinds of documents that belong to a project, and are deleted with it. */
-export const KINDS_IN_PROJECTS = ['flag', 'segment', 'token'] as const;
-
 /** The stored state of a project: one document, including its members. */
 export interface ProjectState extends ProjectMetadata {
   readonly id: string;

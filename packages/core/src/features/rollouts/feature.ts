@@ -1,8 +1,10 @@
+import { describeObject } from '../../base/inputs.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
 import type { Opened } from '../../kernel/feature.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { DueSteps, type DueStepsOptions } from './due-steps.js';
 import { RollingFlags } from './rolling-flags.js';
+import { findRolloutIssues, newRollout, rolloutAdvance, rolloutStop } from './rollout.schema.js';
 import { rolloutOperations } from './rollouts.operations.js';
 
 /** The options of the host that rollouts read. */
@@ -20,4 +22,13 @@ function open(engine: SharedEngine, { due, actor }: RolloutOptions): Opened<{ re
   };
 }
 
-export const rolloutsFeature = { name: 'rollouts', operations: rolloutOperations, open } as const;
+export const rolloutsFeature = {
+  name: 'rollouts',
+  inputs: {
+    newRollout: describeObject(newRollout, findRolloutIssues),
+    rolloutAdvance: describeObject(rolloutAdvance),
+    rolloutStop: describeObject(rolloutStop),
+  },
+  operations: rolloutOperations,
+  open,
+} as const;

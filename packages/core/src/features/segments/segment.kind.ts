@@ -28,6 +28,7 @@ export const segmentDocuments: Kind<SegmentState, SegmentEvent, ActionOf<typeof 
   ...referredSegments,
   events: segmentEvents,
   smaller: 'divide it into several segments',
+  isInProjects: true,
   isInMemory: true,
   evolve: evolveSegment,
   projectOf: ({ project }) => project ?? null,

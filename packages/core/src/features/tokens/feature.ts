@@ -1,9 +1,11 @@
+import { describeObject } from '../../base/inputs.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
 import type { Opened } from '../../kernel/feature.js';
 import { describeKind } from '../../kernel/restorer.js';
 import type { TokenParts } from './token.js';
 import { tokenDocuments } from './token.kind.js';
 import { tokenOperations } from './token.operations.js';
+import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './token.schema.js';
 import { createTokenFinder, createTokenUseRecorder, verificationOperations } from './token-verification.operations.js';
 
 /** The options of the host that tokens read. */
@@ -22,6 +24,11 @@ function open(engine: SharedEngine, { maxTokenLifetime, usage: { interval } }: T
 export const tokensFeature = {
   name: 'tokens',
   kinds: [describeKind(tokenDocuments)],
+  inputs: {
+    newToken: describeObject(newToken, findTokenIssues),
+    tokenChanges: describeObject(tokenChanges),
+    tokenRotation: describeObject(tokenRotation),
+  },
   operations: { ...tokenOperations, ...verificationOperations },
   open,
 } as const;

@@ -37,6 +37,7 @@ export const tokenDocuments: Kind<TokenState, TokenEvent, never> = {
   kind: 'token',
   events: tokenEvents,
   smaller: 'name fewer projects',
+  isInProjects: true,
   cannotUndo: 'API tokens, which cannot be undone; create another token.',
   show,
   evolve: evolveToken,

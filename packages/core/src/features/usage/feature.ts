@@ -1,9 +1,20 @@
+import { describeObject } from '../../base/inputs.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
 import type { Opened } from '../../kernel/feature.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { applicationOperations } from './applications.operations.js';
 import { reportOperations } from './report.operations.js';
 import { seenFlagOperations } from './seen-flags.operations.js';
+import {
+  bulkReport,
+  findBulkIssues,
+  findPeriodIssues,
+  findRegistrationIssues,
+  findUsageIssues,
+  metricsReport,
+  registration,
+  usageFilter,
+} from './usage.schema.js';
 import { usageOperations } from './usage-over-time.operations.js';
 import { createUsageWriter, type UsageWriter } from './usage-writer.js';
 
@@ -22,6 +33,12 @@ function open(engine: SharedEngine, options: RetentionOptions): Opened<{ readonl
 
 export const usageFeature = {
   name: 'usage',
+  inputs: {
+    registration: describeObject(registration, findRegistrationIssues),
+    metricsReport: describeObject(metricsReport, findPeriodIssues),
+    bulkReport: describeObject(bulkReport, findBulkIssues),
+    usageFilter: describeObject(usageFilter, findUsageIssues),
+  },
   operations: { ...reportOperations, ...seenFlagOperations, ...usageOperations, ...applicationOperations },
   open,
 } as const;

@@ -75,7 +75,7 @@ export interface ChangeSetWriter {
  * whether the set may be committed.
  */
 export interface Rules {
-  /** Whether sets follow each other now: all of them write one document, so they would conflict. Asked without a read. */
+  /** Whether sets run one after the other now, because all of them write one document. Does not read the storage. */
   readonly isActive?: () => boolean;
   /**
    * Makes the commit of a decided set expect a document that the rule depends on, or write it.
@@ -95,11 +95,11 @@ export interface Rules {
     decided: DecidedSet,
     documents: readonly PlannedDocument[],
   ) => Promise<readonly SegmentUseRequest[]>;
-  /** Told the ids of the documents that a committed set has ended with their usage. Never rejects. */
+  /** Called after a commit with the ids of the documents that ended together with their usage. Never rejects. */
   readonly onEnded?: (ids: readonly string[]) => Promise<void>;
 }
 
-/** Returns why a set lacks the approval that it needs; undefined: it has it. */
+/** Returns why a set lacks the approval that it needs; undefined if it has the approval. */
 export type SetApproval = (found: GatedEffect) => string | undefined;
 
 /** A context that may lack an actor. */
@@ -119,7 +119,7 @@ export interface SetContext extends Actor {
   readonly reason?: string | undefined;
   /** Documents that must be at these revisions. */
   readonly expected?: readonly ExpectedRevision[] | undefined;
-  /** What has caused the set, if it was not its actor's call. Its events tell it. */
+  /** The cause of the set, if it was not a call of its actor. The events of the set show it. */
   readonly origin?: string | undefined;
   /**
    * Called after every decision of the changes, to write what ends with the set, such as the change request that it

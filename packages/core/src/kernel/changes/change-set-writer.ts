@@ -56,7 +56,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
     const id = context.repetition?.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
     // Every attempt writes the same id.
     const set = { changes, context, id, at: now.toISOString() };
-    // A node with an active rule would only refresh its copies for a decision on them.
+    // While a rule is active, every set writes one shared document, so a decision on copies would need newer ones.
     const usesCopies = environment.getCached && !environment.rules.isActive();
     const firstOutcome = usesCopies ? await tryCached(environment, set) : 'lost';
     if (typeof firstOutcome !== 'string') return firstOutcome;
@@ -156,14 +156,14 @@ async function authorize(environment: ChangeEnvironment, context: SetContext, de
   await context.authorize(await toPlannedSet(environment, decided));
 }
 
-/** Asks `authorize` and the rules. Returns the set as it is recorded: as a bypass only if it does without an approval. */
+/** Asks `authorize` and the rules. Returns the set to record: marked as a bypass only if it lacks a needed approval. */
 async function admit(environment: ChangeEnvironment, set: SetRun, decided: DecidedSet): Promise<SetRun> {
   await authorize(environment, set.context, decided);
   const isBypassed = await environment.rules.assertApproved(decided, set.context);
   return isBypassed ? { ...set, context: bypassing(set.context) } : set;
 }
 
-/** Returns the context of a set that does without an approval: with that origin, and with its reason after the given one. */
+/** Returns the context of a set that bypasses approval. Appends the reason of the bypass to that of the change. */
 export function bypassing<Context extends Pick<SetContext, 'reason' | 'bypass'>>(
   context: Context,
 ): Context & Required<Pick<SetContext, 'reason' | 'origin'>> {
@@ -172,7 +172,7 @@ export function bypassing<Context extends Pick<SetContext, 'reason' | 'bypass'>>
 }
 
 /**
- * Looks for an earlier commit of the same id after the decision: what the decision has found may be the result of that
+ * Looks for an earlier commit of the same id after the decision: the state that was decided on may be the result of that
  * commit. A later one makes this commit conflict.
  */
 async function tryOnce(environment: ChangeEnvironment, set: SetRun, isFirst: boolean): Promise<Outcome> {

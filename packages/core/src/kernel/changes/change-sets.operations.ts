@@ -5,7 +5,7 @@ import { paced } from '../../base/paced.js';
 import { invalidInput, locateRefusals } from '../../base/validator.js';
 import type { Engine, PreparedChange } from '../engine.js';
 import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js';
-import { REFERENCE_MEMBERS, type ReferenceMember } from '../operation.js';
+import { typeOfMember } from '../operation.js';
 import type { ChangeEngine, SharedEngine, UnattributedContext } from './change-engine.js';
 import type { ApplyOptions, ChangeSet, DocumentName, PlannedDocument } from './change-set.types.js';
 import { toPlannedDocuments } from './planned.js';
@@ -46,7 +46,7 @@ interface PrepareOptions {
   /** Default: those of change sets. */
   readonly operations?: readonly string[];
   readonly hash?: ChangesHash | undefined;
-  /** Whether another call has brought the changes, which were accepted then. */
+  /** Whether the changes were accepted by an earlier call, such as the creation of a change request. */
   readonly areAccepted?: boolean;
 }
 
@@ -127,18 +127,15 @@ function findIssues(
   if (!row) {
     return [{ message: `must be one of ${operations.join(', ')}`, path: `${path}/op` }];
   }
-  return [
-    ...findRefIssues(row.ref as readonly ReferenceMember[], ref, `${path}/ref`),
-    ...findRevisionIssues(ifRevision, `${path}/ifRevision`),
-  ];
+  return [...findRefIssues(row.ref, ref, `${path}/ref`), ...findRevisionIssues(ifRevision, `${path}/ifRevision`)];
 }
 
-function findRefIssues(members: readonly ReferenceMember[], ref: unknown, path: string): readonly ErrorDetail[] {
+function findRefIssues(members: readonly string[], ref: unknown, path: string): readonly ErrorDetail[] {
   if (members.length === 0) return [];
   if (!isObject(ref)) return [{ message: `must be an object with the members ${members.join(', ')}`, path }];
   return members.flatMap((member): readonly ErrorDetail[] => {
     const name = member.replace('?', '');
-    const type = REFERENCE_MEMBERS[member];
+    const type = typeOfMember(member);
     if (typeof ref[name] === type || (member !== name && ref[name] === undefined)) return [];
     return [{ message: `must be a ${type}`, path: `${path}/${name}` }];
   });

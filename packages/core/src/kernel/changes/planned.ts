@@ -18,7 +18,7 @@ export async function toPlannedSet(
 /** Returns the documents that have events, with their states before and after a decided set. */
 export function toPlannedDocuments(registry: Registry, { unit, writes }: DecidedSet): readonly PlannedDocument[] {
   const written = new Map(writes.map((change) => [nameOf(change.write.key), change]));
-  // In the order of their events, as the log has them. A write may come first that another document needs.
+  // Sorts documents by their first event. Writes may have another order: a referenced document may be written first.
   return [...groupBy(unit.events, ({ subject }) => nameOf(subject))].flatMap(([name, own]) => {
     const change = written.get(name);
     if (!change) return [];

@@ -84,7 +84,7 @@ export async function isRepetition(
   actor: Actor,
   { id, hash }: RepetitionKey,
 ): Promise<boolean> {
-  // The events first: a set whose events are there has its record, unless the engine has made its id.
+  // Read the events before the record: a caller's id has a record as soon as it has events.
   const { events } = await storage.events({
     order: 'newest-first',
     filter: { changeSet: id },

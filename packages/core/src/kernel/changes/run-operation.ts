@@ -87,8 +87,8 @@ export function prepareChange(
 }
 
 /**
- * Prepares a change as {@link prepareChange} does, for a caller. What was accepted before is prepared without the question
- * whether it will go on.
+ * Prepares a change of a caller. Unlike {@link prepareChange}, refuses an operation that needs the runner of what is due if
+ * no process runs it.
  *
  * @throws FlagsError `invalid_input`, `due_disabled`
  */
@@ -187,7 +187,7 @@ export function commitChange(flags: WithEngine, row: UntypedChange, given: Given
   });
 }
 
-/** A change, and the call that it is the answer to. */
+/** A change, and the call that asked for it. */
 interface CallOfChange<Own extends ChangeEngine> {
   /** A repeated id is compared with it, and planned events name its operation. */
   readonly call: HashedChange;
@@ -337,8 +337,8 @@ function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
 }
 
 /**
- * Returns the engine of an actor. It inherits the other members: a router creates one engine per request. The check of an
- * engine that has one stays, whoever the actor is.
+ * Returns the engine of an actor. It inherits the members of the shared engine, because a router creates one engine per
+ * request. If the shared engine has an `authorize`, both checks run.
  */
 export function engineOf<Shared extends SharedEngine & Partial<Pick<ChangeEngine, 'authorize'>>>(
   shared: Shared,

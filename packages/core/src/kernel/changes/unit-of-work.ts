@@ -272,7 +272,7 @@ export class ChangeSetUnit implements UnitOfWork {
   }
 
   private async loadStored(entry: Entry): Promise<Versioned<unknown> | undefined> {
-    // A change may read hundreds of large segments, and a storage in this process reads synchronously.
+    // Yields to the event loop: a change may read hundreds of segments, and a storage in this process is synchronous.
     if (this.entries.size > READ_AT_ONCE) await pause();
     entry.found = toVersioned(await this.storage.get(entry.key));
     entry.isLoaded = true;
@@ -316,7 +316,7 @@ export class ChangeSetUnit implements UnitOfWork {
     events: readonly Event[],
   ): void {
     pending.isChanged = true;
-    // A change that refers to the document may have written it before, and knows no summary.
+    // An earlier change may have written the document only as a reference, which has no summary.
     pending.documents = aggregate as unknown as PendingWrite['documents'];
     for (const event of events) {
       const before = pending.state as State | undefined;

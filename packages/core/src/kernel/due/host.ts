@@ -24,7 +24,7 @@ export function isStorageError(error: unknown): boolean {
 }
 
 interface Question {
-  /** The option that is asked. */
+  /** The name of the option whose function is called. */
   readonly name: string;
   /** Says what happens after an error, for its message. */
   readonly later: string;

@@ -2,9 +2,9 @@ import { FlagsError } from '../../base/errors.js';
 import type { Lifetime } from '../../base/lifetime.js';
 import type { DueCounts, DueSource } from './source.js';
 
-/** Milliseconds between two looks at what is due. */
+/** Milliseconds between two polls of the sources. */
 const POLL = 5_000;
-/** An item that is due for longer is overdue: two polls have not done it. */
+/** Milliseconds after which a due item is overdue: two polls have not done it. */
 export const OVERDUE = 2 * POLL;
 
 /** Whether this process does what is due. `elsewhere`: another one does, or the host calls `runDue`. */

@@ -103,7 +103,7 @@ async function findStart({ storage, registry }: LogSource, key: DocumentKey, mom
     if (revision === undefined) {
       revision = newest.revision;
       const isNear = page.slice(0, FEW_EVENTS).some(({ type }) => holdsDocument(type));
-      // Not the event's own revision: the moment may be between two events of one revision.
+      // Reads a checkpoint of an earlier revision only: `until` may be between two events of one revision.
       if (!isNear) {
         await pause();
         checkpoint = await readCheckpoint(storage, key, revision);

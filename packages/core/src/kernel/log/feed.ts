@@ -33,7 +33,7 @@ export interface Feed {
 
 /** Reads the feed from a position of its own. */
 export interface FeedReader {
-  /** There may be new events. */
+  /** Reads new events, if there are any. */
   wake(): void;
   /** Resolves after the current read: whether the latest read succeeded. */
   lastReadSucceeded(): Promise<boolean>;

@@ -44,7 +44,7 @@ export class PageReader {
 
   constructor(private readonly options: PageReaderOptions) {}
 
-  /** Reads until the end of the feed. During a read: once more after it. */
+  /** Reads until the end of the feed. If a read is running, reads once more after it. */
   wake(): void {
     this.runner.start();
   }
@@ -88,7 +88,7 @@ export class PageReader {
     await cursor.handle(events);
   }
 
-  /** Finds the newest event before it calls the owner, who misses no event after the state that it then reads again. */
+  /** Finds the newest event first: the owner, which then reads the state again, misses no later event. */
   private async skipLoss(error: unknown): Promise<void> {
     if (!isFlagsError(error) || error.code !== 'history_lost') throw error;
     const newest = await this.track(newestPosition(this.options.storage));

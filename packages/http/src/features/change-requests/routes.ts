@@ -30,7 +30,7 @@ import {
 
 type Caller = Pick<RouteRequest, 'flags' | 'principal'>;
 
-/** Returns the projects of a request when it was made, and the present ones of its flags. */
+/** Returns the projects that a request had when it was made, and the projects that its flags are in now. */
 function projectsOf(flags: Flags, request: Pick<ListedChangeRequest, 'projects' | 'flags'>) {
   const present = request.flags.map(({ flag }) => flags.projectOf({ flag }));
   return new Set([...request.projects, ...present.filter((project) => project !== undefined)]);
@@ -139,7 +139,7 @@ function decisionRoute({ path, row, decide }: Decision): Route {
 }
 
 /** Changes that wait for a time, for approval, or for both. */
-export const changeRequestRoutes: readonly Route[] = [
+export const changeRequestRoutes = [
   readableListRoute({
     path: CHANGE_REQUESTS,
     action: 'listChangeRequests',
@@ -189,10 +189,10 @@ export const changeRequestRoutes: readonly Route[] = [
       revised(await findReadable(request, params.changeRequestId), requestToWire),
   }),
   ...DECISIONS.map(decisionRoute),
-];
+] satisfies readonly Route[];
 
 /** Which environments need approval. */
-export const policyRoutes: readonly Route[] = [
+export const policyRoutes = [
   route('GET', APPROVAL_POLICY, 'getApprovalPolicy', {
     permissionIn: 'anyProject',
     summary: 'Get the environments whose changes need approval',
@@ -208,4 +208,4 @@ export const policyRoutes: readonly Route[] = [
       body: await flags.approvalPolicy.set(unchecked<ApprovalPolicy>(body), context),
     }),
   }),
-];
+] satisfies readonly Route[];

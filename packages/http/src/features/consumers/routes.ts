@@ -31,7 +31,7 @@ export function consumerToWire({ name, position, lag, error, node, since }: Cons
 }
 
 /** Durable consumers belong to the instance: they read the events of all projects. */
-export const consumerRoutes: readonly Route[] = [
+export const consumerRoutes = [
   route('GET', CONSUMERS, 'listConsumers', {
     summary: 'List the consumers of events with their lag, ordered by name',
     paged: 'optional',
@@ -56,4 +56,4 @@ export const consumerRoutes: readonly Route[] = [
     errors: ['consumer_not_found'],
     handle: ({ flags, params }) => flags.consumers.delete({ consumer: params.name }),
   }),
-];
+] satisfies readonly Route[];

@@ -65,7 +65,7 @@ const body: JsonSchema = {
   required: ['definitions'],
 };
 
-export const definitionRoutes: readonly Route[] = [
+export const definitionRoutes = [
   route('GET', '/api/admin/export', 'exportDefinitions', {
     permissionIn: 'anyProject',
     summary: 'Export projects, segments and flags as one document',
@@ -124,7 +124,7 @@ export const definitionRoutes: readonly Route[] = [
       return { body: importResultToWire({ ...result, rollouts }, visible) };
     },
   }),
-];
+] satisfies readonly Route[];
 
 /**
  * Checks the permission in every project that a document names, before the document is validated: callers without

@@ -76,7 +76,7 @@ export const UNDO_ERRORS: readonly ErrorCode[] = [
   'last_owner',
 ];
 
-export const changeRoutes: readonly Route[] = [
+export const changeRoutes = [
   route('POST', CHANGES, 'applyChanges', {
     permissionIn: 'handler',
     summary: 'Apply changes in order, in one commit: all of them or none',
@@ -135,7 +135,7 @@ export const changeRoutes: readonly Route[] = [
       return visiblePreview(await permissions.flags.preview(changes, query), request.principal);
     },
   }),
-];
+] satisfies readonly Route[];
 
 /** Returns the flags of projects that the caller may see. */
 export async function visiblePreview(

@@ -142,7 +142,7 @@ const featureStreamSchema = component('FeatureStream', {
   ],
 });
 
-export const clientRoutes: readonly SdkRoute[] = [
+export const clientRoutes = [
   sdkRoute('GET', `${CLIENT}/features`, 'listClientFlags', {
     summary: 'List the flags of an environment, for evaluation in server-side SDKs',
     query: VIEW_PARAMETERS,
@@ -184,14 +184,14 @@ export const clientRoutes: readonly SdkRoute[] = [
       };
     },
   }),
-];
+] satisfies readonly SdkRoute[];
 
 function clientRequestOf({ source, principal, query, sent }: SdkRequest): ClientRequest {
   const clientSpec = headerOf(sent, CLIENT_SPEC_HEADER.toLowerCase());
   return { asked: clientQueryOf({ scope: principal.scope, query, source }), segments: segmentFormFor(clientSpec) };
 }
 
-export const clientReportRoutes: readonly SdkRoute[] = [
+export const clientReportRoutes = [
   sdkRoute('POST', `${CLIENT}/register`, 'registerApplication', {
     summary: 'Register an application that has started',
     body: { schema: registrationSchema },
@@ -216,7 +216,7 @@ export const clientReportRoutes: readonly SdkRoute[] = [
       await record(request.source.reportMetricsInBulk(reported, origin));
     },
   }),
-];
+] satisfies readonly SdkRoute[];
 
 /** @throws FlagsError `invalid_input` */
 function batchIdOf({ sent }: SdkRequest): string | undefined {
@@ -237,7 +237,7 @@ const verifiedTokenSchema = objectComponent(
 );
 
 /** For proxies between SDKs and this server: they check the tokens of their callers here. */
-export const edgeRoutes: readonly SdkRoute[] = [
+export const edgeRoutes = [
   sdkRoute('POST', '/edge/validate', 'verifyTokens', {
     summary: 'Find the valid tokens among the secrets that callers have sent to a server of yours',
     body: {
@@ -264,7 +264,7 @@ export const edgeRoutes: readonly SdkRoute[] = [
       return { body: { tokens: visible.map(verifiedTokenToWire) } };
     },
   }),
-];
+] satisfies readonly SdkRoute[];
 
 function isWithin(scope: Scope, { projects, environment }: Token): boolean {
   const isOfScope = scope.environment === '*' || scope.environment === environment;
@@ -275,7 +275,7 @@ function verifiedTokenToWire({ secret, token: { kind, projects, environment, exp
   return { token: secret, type: kind, projects, environment, ...(expiresAt !== null && { expiresAt }) };
 }
 
-export const frontendReportRoutes: readonly SdkRoute[] = [
+export const frontendReportRoutes = [
   sdkRoute('POST', `${FRONTEND}/client/register`, 'registerFrontend', {
     summary: 'Register a browser application that has started',
     body: { schema: registrationSchema },
@@ -286,7 +286,7 @@ export const frontendReportRoutes: readonly SdkRoute[] = [
     body: { schema: reportSchema },
     handle: (request) => report(request, 'frontend'),
   }),
-];
+] satisfies readonly SdkRoute[];
 
 type ReportAccess = 'client' | 'frontend';
 

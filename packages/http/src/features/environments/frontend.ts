@@ -56,7 +56,7 @@ const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
   }),
 ];
 
-export const frontendRoutes: readonly SdkRoute[] = [
+export const frontendRoutes = [
   sdkRoute('GET', FRONTEND, 'evaluateFlags', {
     summary: 'List the flags that are on for the context in the query',
     query: CONTEXT_PARAMETERS,
@@ -80,7 +80,7 @@ export const frontendRoutes: readonly SdkRoute[] = [
       return evaluate(request, contextFromWire(context ?? {}, addressOf(request.sent)));
     },
   }),
-];
+] satisfies readonly SdkRoute[];
 
 /** Evaluates in slices. `forContext` pins the configuration, so that the names of the visible flags fit the evaluation. */
 async function evaluate(

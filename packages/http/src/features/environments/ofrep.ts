@@ -121,7 +121,7 @@ function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | un
   };
 }
 
-/** Without the version: a frontend token is public, and whoever guesses a short configuration could check it by its hash. */
+/** Without the version: frontend tokens are public, and the version is a hash that would confirm a guess. */
 function publicMetadata({ version: _version, ...metadata }: ResolutionMetadata) {
   return metadata;
 }
@@ -157,7 +157,7 @@ function offToOfrep({ flag, reason, withholdsPayload, metadata }: FlagResolution
 }
 
 /** The OpenFeature Remote Evaluation Protocol: single flags for server providers, all flags for browser providers. */
-export const ofrepRoutes: readonly SdkRoute[] = [
+export const ofrepRoutes = [
   sdkRoute('POST', `${OFREP_FLAGS}/:key`, 'resolveFlag', {
     summary: 'Evaluate a flag for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
@@ -219,7 +219,7 @@ export const ofrepRoutes: readonly SdkRoute[] = [
       return { stream: refetchHub.prepare({ environment, ...permission }) };
     },
   }),
-];
+] satisfies readonly SdkRoute[];
 
 /** Several nodes share an address: an event of one node may cause a request to another, which does not have the change yet. */
 async function catchUpWithEvent({ source, services: { refetchHub }, query }: SdkRequest): Promise<void> {

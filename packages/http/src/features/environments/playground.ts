@@ -221,7 +221,7 @@ function sizeOf({ constraint, value = '' }: ConstraintExplanation, room: number)
   return values.reduce((sum, text) => sum + text.length + 3, value.length + (constraint.value?.length ?? 0));
 }
 
-export const playgroundRoutes: readonly Route[] = [
+export const playgroundRoutes = [
   route('POST', '/api/admin/playground', 'explainFlags', {
     summary: 'Evaluate flags for a context, and explain each result',
     body: { schema: playgroundInput, most: LIMITS.contextBytes },
@@ -255,7 +255,7 @@ export const playgroundRoutes: readonly Route[] = [
     reply: objectComponent('ContextList', { version, contexts: listOf(contextSchema) }),
     handle: async ({ flags }) => ({ body: { version: 1, contexts: flags.recentContexts() } }),
   }),
-];
+] satisfies readonly Route[];
 
 /** The maximum length of a reply, in characters. Clients request the remaining flags with `from`. */
 const MAX_REPLY_LENGTH = 4 * 1024 * 1024;

@@ -73,7 +73,7 @@ const openApiDocumentSchema = component('OpenApiDocument', {
   required: ['openapi', 'info', 'paths'],
 });
 
-export const sessionRoutes: readonly Route[] = [
+export const sessionRoutes = [
   route('GET', '/api/admin/session', 'getSession', {
     summary: 'Get the caller, its permissions and the settings that an admin page needs; never 401',
     query: [
@@ -103,7 +103,7 @@ export const sessionRoutes: readonly Route[] = [
       return { body: { ...shown, actions: await allowedActions(principal, query.project) } };
     },
   }),
-];
+] satisfies readonly Route[];
 
 /** Only the host knows the parameters of its own strategies. */
 function ownStrategy(name: string): BuiltInStrategy {
@@ -121,11 +121,11 @@ async function allowedActions(principal: Principal, project: string): Promise<re
   return allowed.flat();
 }
 
-export const openApiRoutes: readonly Route[] = [
+export const openApiRoutes = [
   route('GET', '/api/admin/openapi.json', 'getOpenApi', {
     summary: 'Get the OpenAPI document of this API',
     reply: openApiDocumentSchema,
     sameForAll: 'process',
     handle: async ({ services: { openApi } }) => ({ body: openApi() }),
   }),
-];
+] satisfies readonly Route[];

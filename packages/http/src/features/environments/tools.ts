@@ -33,7 +33,7 @@ import { withoutUndefined } from './changes.js';
  * strategies and `authorize` say, or change flags and segments in the form of 4.x.
  */
 
-/** Any caller that may read the flags of a project may read what describes them. */
+/** Types, strategies and fields describe flags: every caller that may read the flags of a project may read them. */
 const READABLE = { permissionIn: 'anyProject' } as const;
 
 const flagTypeSchema = objectComponent('FeatureType', {
@@ -223,7 +223,7 @@ interface StaleFlags {
   readonly stale: boolean;
 }
 
-/** More flags pass the gate. */
+/** A request that names more flags than this waits for a place. */
 const FEW_FLAGS = 10;
 
 const staleBody: RouteBody['schema'] = ({ newFlag }) => ({
@@ -235,7 +235,7 @@ const staleBody: RouteBody['schema'] = ({ newFlag }) => ({
   required: ['features', 'stale'],
 });
 
-export const toolRoutes: readonly Route[] = [
+export const toolRoutes = [
   route('GET', '/api/admin/feature-types', 'listFlagTypes', {
     ...READABLE,
     summary: 'List the flag types; for tools of 4.x',
@@ -312,7 +312,7 @@ export const toolRoutes: readonly Route[] = [
     body: { schema: ({ constraint }) => constraint },
     async handle({ flags, body }) {
       const constraints = [unchecked<Constraint>(body)];
-      // A name that no segment has.
+      // The plan validates the constraint. A random name does not conflict with a stored segment.
       await flags.plan([{ op: 'createSegment', input: { name: randomUUID(), constraints } }]);
     },
   }),
@@ -352,4 +352,4 @@ export const toolRoutes: readonly Route[] = [
       await flags.apply(changes, withoutUndefined({ id, reason, bypassApproval }));
     },
   }),
-];
+] satisfies readonly Route[];

@@ -107,7 +107,7 @@ async function readEnvironment(flags: Flags, ref: EnvironmentRef) {
   throw new FlagsError('environment_not_found', `There is no environment ${ref.environment}; there are ${names}.`);
 }
 
-export const environmentRoutes: readonly Route[] = [
+export const environmentRoutes = [
   route('GET', '/api/admin/environments', 'listEnvironments', {
     permissionIn: 'anyProject',
     summary: 'List the environments of the instance, in the configured order',
@@ -133,9 +133,9 @@ export const environmentRoutes: readonly Route[] = [
     changes: 'flag',
     handle: ({ flags, ref, context }) => changing(flags, 'disable', { ref, context }),
   }),
-];
+] satisfies readonly Route[];
 
-export const strategyRoutes: readonly Route[] = [
+export const strategyRoutes = [
   route('GET', STRATEGIES, 'listStrategies', {
     summary: 'List the strategies of a flag in one environment, in evaluation order',
     reply: component('StrategyList', listOf(strategySchema)),
@@ -205,9 +205,9 @@ export const strategyRoutes: readonly Route[] = [
     changes: 'flag',
     handle: ({ flags, ref, context }) => changing(flags, 'removeStrategy', { ref, context }),
   }),
-];
+] satisfies readonly Route[];
 
-export const variantRoutes: readonly Route[] = [
+export const variantRoutes = [
   route('GET', ENVIRONMENT_VARIANTS, 'listVariants', {
     summary: 'Get the variants of a flag, which are the same in every environment',
     reply: objectComponent('VariantList', { version: textVersion, variants: listOf(variantSchema) }),
@@ -243,7 +243,7 @@ export const variantRoutes: readonly Route[] = [
       return { body: variantWeightsToWire(result), revision };
     },
   }),
-];
+] satisfies readonly Route[];
 
 /** A dependency in wire form: `feature` is the parent's name. */
 interface WireDependency extends Omit<DependencyInput, 'flag'> {
@@ -260,7 +260,7 @@ function dependencyFromWire({ feature, enabled, variants }: WireDependency): Dep
   return { flag: feature, ...(enabled !== undefined && { enabled }), ...(variants !== undefined && { variants }) };
 }
 
-export const dependencyRoutes: readonly Route[] = [
+export const dependencyRoutes = [
   route('POST', DEPENDENCIES, 'addDependency', {
     summary: 'Add or update the dependency of a flag on a parent',
     body: { schema: dependencyInput },
@@ -295,4 +295,4 @@ export const dependencyRoutes: readonly Route[] = [
         body: (names) => names,
       }),
   }),
-];
+] satisfies readonly Route[];

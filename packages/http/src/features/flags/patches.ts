@@ -14,11 +14,11 @@ import { invalidInput } from '../../messages/errors.js';
 import { asVariable, withVariableType } from './wire.js';
 
 /*
- * The engine knows no JSON Patch: a patch becomes the input of `updateFlag`, `updateStrategy` or `setVariants` when the
- * change is decided, from the state that the decision has read.
+ * The engine does not read JSON Patch. When it decides a change, a patch is applied to the state that the decision has
+ * read. The result is the input of `updateFlag`, `updateStrategy` or `setVariants`.
  */
 
-/** What changes a document by a patch, from the body of a request. */
+/** A request that changes a document by a patch. */
 interface PatchRequest<Ref extends FlagRef> {
   readonly ref: Ref;
   /** The JSON Patch. Not validated yet. */
@@ -89,7 +89,7 @@ export async function patchVariants(
   return { result: variants, revision };
 }
 
-/** Makes the variants variable that a patch adds, or takes the `weightType` from. */
+/** Sets `weightType` to `variable` in variants that a patch adds without it, and in variants that lose it. */
 export function patchWithVariableType(patch: JsonPatch): JsonPatch {
   return patch.map((operation) => {
     const { op, path } = operation;
@@ -159,7 +159,7 @@ export function patchedStrategy(strategy: Strategy, patch: JsonPatch): Fields {
   return result;
 }
 
-/** Returns the list of variants after a patch, which may be no list any more. */
+/** Returns the variants after a patch. The patch may replace the list by any other value. */
 export function patchedVariants({ variants }: Pick<Flag, 'variants'>, patch: JsonPatch): unknown {
   return applyPatch(variants, patch, {});
 }

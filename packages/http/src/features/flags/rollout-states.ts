@@ -4,7 +4,8 @@ import { isObject } from '@flags/core/integration/shared';
 import type { DocumentDifference } from '@flags/core/types';
 
 /*
- * Stored states of flags hold the ids of people, as those of the authors of rollouts. Readers need not know them.
+ * Stored flags contain the ids of the people who started rollouts. Replies leave these ids out: only the engine compares
+ * people by them.
  */
 
 function environmentToWire(environment: unknown): unknown {

@@ -50,7 +50,7 @@ async function changed(flag: Promise<Flag>): Promise<RouteResult> {
   return { changed: await flag };
 }
 
-export const flagRoutes: readonly Route[] = [
+export const flagRoutes = [
   route('GET', FLAGS, 'listFlags', {
     summary: 'List the flags of a project, ordered by name',
     query: [
@@ -132,9 +132,9 @@ export const flagRoutes: readonly Route[] = [
     never: ['flag_archived'],
     handle: ({ flags, ref, context }) => changing(flags, 'archiveFlag', { ref, context }),
   }),
-];
+] satisfies readonly Route[];
 
-export const archiveRoutes: readonly Route[] = [
+export const archiveRoutes = [
   route('GET', `${ARCHIVE}/features`, 'listArchivedFlags', {
     summary: 'List the archived flags of all projects, ordered by name',
     paged: 'optional',
@@ -174,4 +174,4 @@ export const archiveRoutes: readonly Route[] = [
     permissionIn: projectOfFlag,
     handle: ({ flags, ref, context }) => flags.deleteFlag(ref, context),
   }),
-];
+] satisfies readonly Route[];

@@ -137,7 +137,7 @@ export function overviewToWire({ archivedAt: _, ...overview }: FlagOverview): Om
   return overview;
 }
 
-export const featureRoutes: readonly Route[] = [
+export const featureRoutes = [
   route('GET', FEATURES, 'searchFlags', {
     summary: 'Search the flags of all projects that the caller may read',
     query: FILTERS,
@@ -165,7 +165,7 @@ export const featureRoutes: readonly Route[] = [
       throw new FlagsError('flag_exists', `The flag name ${name} is taken; choose another.`);
     },
   }),
-];
+] satisfies readonly Route[];
 
 async function isFlag(flags: Flags, name: string): Promise<boolean> {
   try {

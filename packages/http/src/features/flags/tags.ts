@@ -54,7 +54,7 @@ function labelsOf(tags: readonly Tag[]): readonly string[] {
   return tags.map(({ value }) => value);
 }
 
-/** Nothing has a tag of another type, so there is nothing to remove. */
+/** Tags have one type. Removing a tag of another type changes nothing, and is not refused. */
 function tagRemoval({ type, value }: Readonly<Record<'type' | 'value', string>>): LabelChanges {
   return type === SIMPLE ? { remove: [value] } : {};
 }
@@ -72,7 +72,7 @@ function* labelsOfAll(flags: readonly FlagOverview[]): Generator<string> {
   }
 }
 
-export const tagRoutes: readonly Route[] = [
+export const tagRoutes = [
   route('GET', '/api/admin/tags', 'listTags', {
     permissionIn: 'handler',
     summary: 'List the tags of all flags that the caller may read, ordered by flag',
@@ -132,4 +132,4 @@ export const tagRoutes: readonly Route[] = [
       return { revision };
     },
   }),
-];
+] satisfies readonly Route[];

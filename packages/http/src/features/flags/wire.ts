@@ -86,7 +86,7 @@ const flagEnvironmentSchema = objectComponent('FlagEnvironment', {
   strategies: listOf(strategySchema),
 });
 
-/** Replies show the types of inputs without their limits, which stored flags may be older than. */
+/** Removes the limits of an input from the schema of a reply: stored flags may be older than a limit, and exceed it. */
 function withoutLimits({ type, items }: JsonSchema): JsonSchema {
   return { type, ...(items !== undefined && { items: withoutLimits(items as JsonSchema) }) };
 }
@@ -160,14 +160,14 @@ export function variantWeightsToWire(variants: readonly Variant[]) {
 }
 
 /**
- * Gives variants without `weightType` the type that is their default in Unleash. The engine would take their weights
- * for shares. Leaves other values to the validation.
+ * Sets `weightType` to `variable`, the default of Unleash, in variants that lack it: otherwise the engine would read a
+ * weight as a fixed share. Returns other values unchanged, so that the validation refuses them.
  */
 export function withVariableType(variants: unknown): unknown {
   return Array.isArray(variants) ? variants.map(asVariable) : variants;
 }
 
-/** The same for one variant. */
+/** Sets `weightType` to `variable` in a variant that lacks it; see {@link withVariableType}. */
 export function asVariable(variant: unknown): unknown {
   return typeof variant === 'object' && variant !== null ? { weightType: 'variable', ...variant } : variant;
 }

@@ -71,7 +71,7 @@ const EXPORT_QUERY: readonly QueryParameter[] = [
   parameter('createdBy', 'Only events of this actor.', { type: 'string', minLength: 1 }),
 ];
 
-export const eventRoutes: readonly Route[] = [
+export const eventRoutes = [
   route('GET', EVENTS, 'listEvents', {
     summary: 'List the events, newest first',
     query: FILTERS,
@@ -121,7 +121,7 @@ export const eventRoutes: readonly Route[] = [
       return { stream: await eventHub.prepare({ lastEventId, maySee, isStillAdmitted, hasValidToken }) };
     },
   }),
-];
+] satisfies readonly Route[];
 
 /**
  * Returns a page of at most 1 MiB, without the events that the caller may not see. The next page continues after the last
@@ -222,7 +222,7 @@ const SEARCHED_PAGES = 10;
 
 /** Finds events by filters, and by text among the newest ones. Searches their wire form, so it finds only what it shows. */
 async function searchEvents(request: RouteRequest): Promise<RouteResult> {
-  // Without the rest of the members: a body may have 100,000.
+  // Reads members by name: rest syntax would copy every unknown member.
   const { feature, query: text = '', limit = 100, offset = 0, type, project } = unchecked<EventSearch>(request.body);
   const query = eventQuery(withoutUndefined({ type, project, flag: feature }));
   // The address of the next page would need the body, so there is no link.

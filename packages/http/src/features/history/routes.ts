@@ -28,7 +28,7 @@ import { differenceToWire } from '../flags/rollout-states.js';
 const CHANGE = `${CHANGES}/:id`;
 
 /** The routes of a change set that is committed. */
-export const changeSetRoutes: readonly Route[] = [
+export const changeSetRoutes = [
   route('GET', CHANGE, 'getChange', {
     permissionIn: 'anyProject',
     summary: 'Get a change set with its events and differences',
@@ -115,7 +115,7 @@ export const changeSetRoutes: readonly Route[] = [
       );
     },
   }),
-];
+] satisfies readonly Route[];
 
 /** The common members of all history routes. */
 const HISTORY = {
@@ -125,7 +125,7 @@ const HISTORY = {
   reply: historySchema,
 } as const satisfies Partial<Route>;
 
-export const historyRoutes: readonly Route[] = [
+export const historyRoutes = [
   route('GET', '/api/admin/history', 'listHistory', {
     ...HISTORY,
     permissionIn: 'anyProject',
@@ -142,7 +142,7 @@ export const historyRoutes: readonly Route[] = [
     summary: 'List the change sets of a flag, newest first',
     handle: (request) => readHistory(request, request.ref),
   }),
-];
+] satisfies readonly Route[];
 
 /** The maximum number of pages that one request reads to find change sets that the caller may see. */
 const MAX_PAGES = 10;

@@ -58,7 +58,7 @@ function contradictions(path: Readonly<Record<string, unknown>>, body: unknown):
     .map(([name]) => ({ message: 'contradicts the path', path: `/${name}` }));
 }
 
-export const memberRoutes: readonly Route[] = [
+export const memberRoutes = [
   route('GET', USERS, 'listMembers', {
     summary: 'List the members of a project with their roles, and all roles of the instance',
     reply: objectComponent('MemberList', { roles: listOf(roleSchema), users: listOf(memberSchema) }),
@@ -92,4 +92,4 @@ export const memberRoutes: readonly Route[] = [
     form: { errors: 'messages' },
     handle: ({ flags, ref, params, context }) => flags.removeMember(ref, memberFromWire(params, undefined), context),
   }),
-];
+] satisfies readonly Route[];

@@ -54,7 +54,7 @@ function projectOverviewToWire({ name, description, flags, health, memberCount }
   return { version: 1, name, description, features: jsonArray(flags), health, members: memberCount };
 }
 
-/** As in Unleash 4.x, potentially stale flags are active. */
+/** Counts potentially stale flags as active, as Unleash 4.x does. */
 function healthReportToWire(project: ProjectOverview) {
   const { potentiallyStaleCount, staleCount, flagCount } = project;
   return { ...projectOverviewToWire(project), potentiallyStaleCount, activeCount: flagCount - staleCount, staleCount };
@@ -65,7 +65,7 @@ export function projectSummaryToWire(project: ProjectSummary) {
   return { id, name, description, createdAt, health, memberCount, featureCount: flagCount };
 }
 
-export const projectRoutes: readonly Route[] = [
+export const projectRoutes = [
   route('GET', PROJECTS, 'listProjects', {
     summary: 'List the projects, ordered by id',
     paged: 'optional',
@@ -118,4 +118,4 @@ export const projectRoutes: readonly Route[] = [
     changes: 'project',
     handle: ({ flags, ref, context }) => flags.deleteProject(ref, context),
   }),
-];
+] satisfies readonly Route[];

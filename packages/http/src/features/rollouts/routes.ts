@@ -12,7 +12,7 @@ import { endedRolloutSchema, rolloutSchema, rolloutToWire as toWire } from '../f
 const NEVER: readonly ErrorCode[] = ['flag_archived', 'approval_required'];
 
 /** Percentages that change in steps. */
-export const rolloutRoutes: readonly Route[] = [
+export const rolloutRoutes = [
   readableListRoute({
     path: ROLLOUTS,
     action: 'listRollouts',
@@ -72,4 +72,4 @@ export const rolloutRoutes: readonly Route[] = [
     handle: ({ flags, ref, body, context }) =>
       changing(flags, 'advanceRollout', { ref, input: unchecked(body ?? {}), context, toWire }),
   }),
-];
+] satisfies readonly Route[];

@@ -51,7 +51,7 @@ export function segmentUseToWire({ strategy, flag, project, environment }: Segme
   return { id: strategy, featureName: flag, projectId: project, environment };
 }
 
-export const segmentRoutes: readonly Route[] = [
+export const segmentRoutes = [
   route('GET', SEGMENTS, 'listSegments', {
     summary: 'List the segments, ordered by id',
     paged: 'optional',
@@ -122,7 +122,7 @@ export const segmentRoutes: readonly Route[] = [
       return { body: segmentListToWire(jsonArray(items, segmentToWire)) };
     },
   }),
-];
+] satisfies readonly Route[];
 
 /** Handlers pass on the project, because the segment may move to another one after the permission check. */
 function locateSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {

@@ -100,7 +100,7 @@ function anyCase(words: readonly string[]): string {
   return `^(?:${alternatives.join('|')})$`;
 }
 
-export const tokenRoutes: readonly Route[] = [
+export const tokenRoutes = [
   route('GET', TOKENS, 'listTokens', {
     summary: 'List the API tokens without their secrets, oldest first',
     paged: 'optional',
@@ -153,4 +153,4 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Delete an API token',
     handle: ({ flags, params, context }) => flags.tokens.delete({ token: params.token }, context),
   }),
-];
+] satisfies readonly Route[];

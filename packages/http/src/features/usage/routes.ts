@@ -123,7 +123,7 @@ export function applicationSummaryToWire({ name: appName, strategies, createdAt 
   };
 }
 
-export const metricsRoutes: readonly Route[] = [
+export const metricsRoutes = [
   route('GET', `${METRICS}/seen-toggles`, 'listSeenFlags', {
     summary: 'List the flags that each application has evaluated',
     reply: component('SeenToggles', listOf(seenTogglesItemSchema)),
@@ -194,7 +194,7 @@ export const metricsRoutes: readonly Route[] = [
       body: seenApplicationsToWire(readPages((page) => flags.applications.listByFlag(page))),
     }),
   }),
-];
+] satisfies readonly Route[];
 
 const usagePeriodSchema = objectComponent(
   'UsagePeriod',
@@ -253,7 +253,7 @@ function usagePeriodToWire({ flag, environment, application: appName, hour, day,
 }
 
 /** Usage over time. Lists of all flags omit rows of zeros; a single flag has a row for every hour or day. */
-export const usageRoutes: readonly Route[] = [
+export const usageRoutes = [
   route('GET', USAGE, 'listUsage', {
     summary: 'List the evaluation counts of flags by hour or day, without periods that have none',
     query: PARAMETERS,
@@ -292,7 +292,7 @@ export const usageRoutes: readonly Route[] = [
       body: { ...STABLE, data: jsonArray(await rawUsage(flags, params.featureName, hoursBack(query))) },
     }),
   }),
-];
+] satisfies readonly Route[];
 
 function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'>): Promise<RouteResult> {
   const { limit: _limit, after: _after, ...filter } = query;

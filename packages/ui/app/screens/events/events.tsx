@@ -1,3 +1,4 @@
+import { EVENT_WORDS } from '@flags/core/admin';
 import { useEffect, useState } from 'preact/hooks';
 import { download } from '../../api/call.js';
 import { useResource } from '../../api/resource.js';
@@ -10,7 +11,7 @@ import { Timeline } from '../../parts/review/timeline.js';
 import { query, setQuery } from '../../router.js';
 import { type EventFilter, spanOf, useEventSearch } from '../../state/event-search.js';
 import { attempt } from '../../state/toasts.js';
-import { EVENTS, plural, time } from '../../words.js';
+import { plural, time } from '../../words.js';
 
 const NAMES: readonly (keyof EventFilter)[] = ['flag', 'who', 'type', 'from', 'to'];
 const PAGE = 30;
@@ -128,7 +129,7 @@ interface FiltersProps {
 }
 
 function Filters({ filter, isFiltered }: FiltersProps) {
-  const types = Object.entries(EVENTS).toSorted(([, one], [, other]) => one.localeCompare(other));
+  const types = Object.entries(EVENT_WORDS).toSorted(([, one], [, other]) => one.localeCompare(other));
   const set = (name: keyof EventFilter) => (value: string) => setQuery({ [name]: value });
   return (
     <search class="event-filters">
