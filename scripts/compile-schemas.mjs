@@ -35,8 +35,7 @@ async function compile(list, file) {
   if (existsSync(file) && readFileSync(file, 'utf8').startsWith(start)) return;
   // Loaded only where there is something to compile.
   const { compileSchemas } = require('./schema-compiler.cjs');
-  const { declarations, object } = compileSchemas(schemas);
-  const { code } = await transform(`${declarations}\nexport const COMPILED = ${object};\n`, { charset: 'utf8' });
+  const { code } = await transform(compileSchemas(schemas), { charset: 'utf8' });
   writeFileSync(file, `${start}// @ts-nocheck\n${code}`);
 }
 

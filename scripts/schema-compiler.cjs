@@ -14,7 +14,8 @@ const standalone = requireFromCore('ajv/dist/standalone').default;
 const OPTIONS = { allErrors: true, allowUnionTypes: true, validateSchema: false, meta: false, inlineRefs: false };
 
 /**
- * Returns the code of functions that validate: declarations, and an object of the functions by the names of the schemas.
+ * Returns the code of a module of functions that validate. It exports `COMPILED`, an object of the functions by the names of the
+ * schemas, and each function whose name is a word: a bundle so has those only that its program uses.
  *
  * @param schemas plain JSON, by name
  */
@@ -30,8 +31,13 @@ function compileSchemas(schemas) {
   ajv.addFormat('date-time', () => true);
   const code = standalone(ajv, Object.fromEntries(ids.map((id) => [id, id])));
   const { declarations, functions } = rewrite(code, definitions);
-  const compiled = Object.entries(roots).map(([name, id]) => `${JSON.stringify(name)}: ${functions[id]}`);
-  return { declarations, object: `{ ${compiled.join(', ')} }` };
+  const compiled = Object.entries(roots).map(([name, id]) => [name, functions[id]]);
+  const members = compiled.map(([name, one]) => `${JSON.stringify(name)}: ${one}`);
+  const named = compiled.filter(([name]) => /^\w+$/.test(name)).map(([name, one]) => `${one} as ${name}`);
+  return `${declarations}
+export const COMPILED = { ${members.join(', ')} };
+export { ${named.join(', ')} };
+`;
 }
 
 /** Parts with fewer characters are repeated: a call of theirs would be as long. */

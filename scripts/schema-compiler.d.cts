@@ -1,5 +1,2 @@
-/** Compiles JSON Schemas to the code of functions, which `object` has by the names of the schemas. */
-export function compileSchemas(schemas: Readonly<Record<string, object>>): {
-  readonly declarations: string;
-  readonly object: string;
-};
+/** Compiles JSON Schemas to the code of a module of functions. */
+export function compileSchemas(schemas: Readonly<Record<string, object>>): string;

@@ -16,8 +16,8 @@ const PEERS = {
   '@growthbook/growthbook': '1.8.0',
 };
 const RUNS = 9;
-/** The own tarball, unpacked. Times differ between machines, and are printed only. */
-const LIMITS = { kilobytes: 3500, files: 350 };
+/** The own tarball, unpacked, and what it installs with its dependencies. Times differ between machines, and are printed only. */
+const LIMITS = { kilobytes: 3072, files: 350, kilobytesInstalled: 6144 };
 
 const [tarball, option] = process.argv.slice(2);
 if (tarball === undefined) throw new Error('Give the path of the tarball of @flags/core.');

@@ -36,14 +36,16 @@ await bundleWithEsbuild('./bundled-postgres.mjs', { outfile: 'bundle-esbuild-wit
 // For workers and pages: an import of a module of Node fails. RE2 is a chunk of its own, which a document with a pattern loads.
 await assertSmall("export * from '@flags/core/evaluate';", 25);
 await assertSmall("export * from '@flags/core/schema';", 5);
+// A follower has the schemas and features that it uses, and not those of a server.
+await assertSmall("export * from '@flags/follower';", 60, 'node');
 
-/** Bundles for browsers, and fails if the result, minified and compressed, is larger than so many kB. */
-async function assertSmall(contents, kilobytes) {
+/** Bundles, and fails if the result, minified and compressed, is larger than so many kB. */
+async function assertSmall(contents, kilobytes, platform = 'browser') {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: process.cwd() },
     bundle: true,
     minify: true,
-    platform: 'browser',
+    platform,
     format: 'esm',
     external: ['re2js'],
     write: false,

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative } from 'node:path';
 import { build } from 'esbuild';
+import ts from 'typescript';
 import { OUTPUT } from './entries.mjs';
 
 /** Nothing is minified, so that stack traces are readable without source maps. */
@@ -75,7 +76,7 @@ async function bundle(options) {
   const { outputFiles, metafile } = await build(options);
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, restoreClassNames(text));
+    writeFileSync(path, removeDocs(restoreClassNames(text)));
   }
   return metafile;
 }
@@ -84,6 +85,30 @@ async function bundle(options) {
 function restoreClassNames(text) {
   const names = [...text.matchAll(/^\s*(?:var )?(\w+) = class _\1\b/gm)].map(([, name]) => name);
   return names.reduce((result, name) => result.replaceAll(new RegExp(`\\b_${name}\\b`, 'g'), name), text);
+}
+
+/**
+ * esbuild keeps the comments of members. The declarations have those of what is public. Hints for bundlers stay: they do not
+ * begin as documentation does.
+ */
+function removeDocs(text) {
+  const docs = new Map();
+  const visited = new Set();
+  const collect = (node) => {
+    if (!visited.has(node.pos)) {
+      visited.add(node.pos);
+      for (const { pos, end } of ts.getLeadingCommentRanges(text, node.pos) ?? []) {
+        if (text.startsWith('/**', pos)) docs.set(pos, end);
+      }
+    }
+    ts.forEachChild(node, collect);
+  };
+  collect(ts.createSourceFile('bundle.js', text, ts.ScriptTarget.Latest));
+  const ordered = [...docs].sort(([one], [other]) => one - other);
+  const starts = ordered.map(([pos]) => pos);
+  const parts = [0, ...ordered.map(([, end]) => end)].map((from, index) => text.slice(from, starts[index]));
+  const last = parts.pop();
+  return parts.map((part) => part.trimEnd()).join('') + last;
 }
 
 /** Names each export, because programs that read the names of a CommonJS file do not run it. */

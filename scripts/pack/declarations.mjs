@@ -9,23 +9,28 @@ import { declarationsOf, OUTPUT } from './entries.mjs';
 const ALL = 'all';
 const FORMATS = { '.d.ts': '.js', '.d.cts': '.cjs' };
 
+/**
+ * Each roll-up is written once, for CommonJS: ES modules can import it, but not the other way round. Both formats so have
+ * the same types, also where a program loads both.
+ */
 export function writeDeclarations(folder, entries) {
   const output = join(folder, OUTPUT);
   const names = namesOf(entries.map(({ compiled }) => join(folder, declarationsOf(compiled))));
   const exportsOf = new Map(entries.map((entry, index) => [entry, names[index]]));
   for (const entry of entries.filter(({ isAlone }) => isAlone)) {
-    const text = rollUp(folder, entry.name, [[entry, exportsOf.get(entry)]], []);
-    for (const extension of Object.keys(FORMATS)) write(join(output, entry.name + extension), text);
+    const file = join(output, entry.name);
+    write(`${file}.d.cts`, rollUp(folder, entry.name, [[entry, exportsOf.get(entry)]], []));
+    write(`${file}.d.ts`, reExport(exportsOf.get(entry), pathFrom(file, `${file}.cjs`)));
   }
   const together = entries.filter(({ isAlone }) => !isAlone);
-  const text = rollUp(folder, ALL, firstOfEach(together, exportsOf), ['node']);
-  for (const [extension, moduleExtension] of Object.entries(FORMATS)) {
-    write(join(output, ALL + extension), text);
-    for (const entry of together) {
+  write(join(output, `${ALL}.d.cts`), rollUp(folder, ALL, firstOfEach(together, exportsOf), ['node']));
+  for (const entry of together) {
+    const text = declarationsOfEntry(folder, output, entry, exportsOf.get(entry));
+    const loading = loadingOf(folder, entry, entries);
+    for (const [extension, moduleExtension] of Object.entries(FORMATS)) {
       const file = join(output, entry.name + extension);
-      const pathOf = (name) => pathFrom(file, join(output, name + moduleExtension));
-      const loading = loadingOf(folder, entry, entries).map(({ name }) => `import type {} from '${pathOf(name)}';\n`);
-      write(file, loading.join('') + declarationsOfEntry(folder, entry, exportsOf.get(entry), pathOf(ALL)));
+      const paths = loading.map(({ name }) => pathFrom(file, join(output, name + moduleExtension)));
+      write(file, paths.map((path) => `import type {} from '${path}';\n`).join('') + text);
     }
   }
 }
@@ -99,14 +104,20 @@ function rollUp(folder, name, namesByEntry, types) {
 }
 
 /** API Extractor omits `declare global`: the file that has it stays as the compiler wrote it. */
-function declarationsOfEntry(folder, { compiled }, names, all) {
+function declarationsOfEntry(folder, output, { name, compiled }, names) {
   const written = readFileSync(join(folder, declarationsOf(compiled)), 'utf8').replace(
     /^\/\/# sourceMappingURL.*\n?/m,
     '',
   );
-  if (!written.includes('declare global')) return `export { ${names.join(', ')} } from '${all}';\n`;
+  if (!written.includes('declare global')) {
+    return reExport(names, pathFrom(join(output, name), join(output, `${ALL}.cjs`)));
+  }
   if (/from '\.{1,2}\//.test(written)) throw new Error(`${compiled} declares globals, and imports unpublished files.`);
   return written;
+}
+
+function reExport(names, path) {
+  return `export { ${names.join(', ')} } from '${path}';\n`;
 }
 
 /**
@@ -132,7 +143,12 @@ function restoreTypeof(text) {
   );
 }
 
+/** API Extractor indents by four spaces, which a tab shows as well. */
+function indentByTabs(text) {
+  return text.replaceAll(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4));
+}
+
 function write(file, text) {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+  writeFileSync(file, indentByTabs(text));
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Awaitable } from './base/common.types.js';
-import { COMPILED } from './base/compiled-schemas.js';
+import * as compiled from './base/compiled-schemas.js';
 import { type ErrorDetail, FlagsError } from './base/errors.js';
 import { deepFreeze } from './base/json.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
@@ -226,7 +226,7 @@ const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
 export const optionsSchema: JsonSchema = { type: 'object', properties: OPTIONS };
 
 const validate = createValidator<Configuration>(
-  COMPILED.options,
+  compiled.options,
   ({ environments, roles, flagTypes, environment, strategies = [], due = {}, ...options }) => [
     ...(Object.keys(FUNCTIONS) as FunctionOption[]).flatMap((option) => findNonFunction(options[option], `/${option}`)),
     ...findNonFunction(due.authorize, '/due/authorize'),

@@ -1,6 +1,6 @@
 import { type EvaluationStatus, FlagsError, type FlagsSettings, type Token } from '@flags/core';
 import {
-  createValidators,
+  createReportValidators,
   Evaluation,
   type EvaluationParts,
   type FollowedEvaluation,
@@ -16,7 +16,7 @@ import type {
   VerifiedToken,
 } from '@flags/core/types';
 import { LRUCache } from 'lru-cache';
-import { COMPILED } from './compiled-schemas.js';
+import * as compiled from './compiled-schemas.js';
 import type { Following } from './following.js';
 import type { Tickets } from './tickets.js';
 import type { Tokens } from './tokens.js';
@@ -157,13 +157,13 @@ const MAX_REPORT_IDS = 10_000;
 export class FollowedFlags extends Evaluation implements Follower {
   declare readonly following: FollowerServing;
   declare private readonly own: FollowerParts;
-  declare private readonly validate: ReturnType<typeof createValidators>;
+  declare private readonly validate: ReturnType<typeof createReportValidators>;
   declare private readonly reportIds: LRUCache<string, true>;
 
   constructor(evaluation: EvaluationParts, own: FollowerParts) {
     super(evaluation);
     this.own = own;
-    this.validate = createValidators(own.settings());
+    this.validate = createReportValidators();
     this.reportIds = new LRUCache({ max: MAX_REPORT_IDS });
     this.following = Object.freeze({
       get depth() {
@@ -256,4 +256,4 @@ export class FollowedFlags extends Evaluation implements Follower {
   }
 }
 
-const validateSecrets = createValidator<readonly string[]>(COMPILED.secrets);
+const validateSecrets = createValidator<readonly string[]>(compiled.secrets);

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { type CustomStrategy, type EvaluationProblem, FlagsError, type FlagsSchema } from '@flags/core';
 import { createErrorReporter, emitWarning } from '@flags/core/integration/follower';
 import { createValidator, describeUnknownOption, type JsonSchema } from '@flags/core/integration/shared';
-import { COMPILED } from './compiled-schemas.js';
+import * as compiled from './compiled-schemas.js';
 
 /** Options of `followFlags`. Only `url` and `token` are required. Times are in milliseconds. */
 export interface FollowerOptions<Own extends string = string> {
@@ -101,7 +101,7 @@ const OPTIONS: Readonly<Record<keyof FollowerOptions, object>> = {
 export const optionsSchema: JsonSchema = { type: 'object', properties: OPTIONS, required: ['url', 'token'] };
 
 const validate = createValidator<FollowerOptions & { readonly token: string }>(
-  COMPILED.options,
+  compiled.options,
   ({ onError, onProblem, strategies = [] }) => [
     ...Object.entries({ onError, onProblem }).flatMap(([option, given]) =>
       given === undefined || typeof given === 'function' ? [] : [{ message: 'must be a function', path: `/${option}` }],

@@ -1,6 +1,6 @@
 import { compareCodePoints } from './collections.js';
 import type { ListPage, PageQuery } from './common.types.js';
-import { COMPILED } from './compiled-schemas.js';
+import * as compiled from './compiled-schemas.js';
 import { LIMITS } from './limits.js';
 import { nextTurn, paced } from './paced.js';
 import { createValidator, invalidInput } from './validator.js';
@@ -13,7 +13,7 @@ export interface PageBounds {
 }
 
 /** Throws `invalid_input` unless a page query is valid. */
-export const validatePageQuery = createValidator<PageQuery>(COMPILED.pageQuery);
+export const validatePageQuery = createValidator<PageQuery>(compiled.pageQuery);
 
 /** Validates a page query. */
 export function pageBounds(query: PageQuery = {}): PageBounds {

@@ -22,11 +22,11 @@ export interface Choices {
  * An error lists at most 100 issues, and none inside a list or object that is too large. For an input of more than
  * 10,000 values it lists the first issue only.
  *
- * @param compiled one of `COMPILED`: the schemas of each package are compiled when it is built
+ * @param compiled an export of `compiled-schemas.js`: the schemas of each package are compiled when it is built
  * @param findIssues rules that a schema cannot state; called only with input that the schema accepts. Use a generator
  * if there may be many issues: the validator reads at most 100.
  * @example
- * const validate = createValidator<Parent>(COMPILED.parent);
+ * const validate = createValidator<Parent>(compiled.parent);
  * validate({ name: 1 }); // FlagsError invalid_input: /name must be string
  */
 export function createValidator<T>(

@@ -39,7 +39,7 @@ export { emitWarning } from '../base/printable.js';
 // Validation
 
 export { parseClientTime } from '../base/primitives.js';
-export { createValidators } from '../input-schemas.js';
+export { createReportValidators } from '../features/usage/report-validators.js';
 
 // JSON values
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { definitionsSchema } from '../../src/features/definitions/check-definitions.js';
 import { type AnyOperation, OPERATIONS } from '../../src/features.js';
 import { type Flags, memoryStorage, openFlags } from '../../src/index.js';
-import { createValidators } from '../../src/integration/follower.js';
+import { createValidators } from '../../src/input-schemas.js';
 import { type InputSchemas, inputSchemas } from '../../src/integration/http.js';
 import type { JsonSchema } from '../../src/integration/shared.js';
 import { type Mutant, mutantsOf } from './mutants.js';

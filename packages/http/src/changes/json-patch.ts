@@ -3,7 +3,7 @@ import { cloneJson, cloneWithoutPrototypes, isSameJson } from '@flags/core/integ
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { createValidator } from '@flags/core/integration/shared';
 import jsonpatch, { type Operation, type Validator } from 'fast-json-patch';
-import { COMPILED } from '../compiled-schemas.js';
+import * as compiled from '../compiled-schemas.js';
 
 /** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */
 export type JsonPatchOperation =
@@ -62,7 +62,7 @@ function findPatchIssues(patch: JsonPatch): readonly ErrorDetail[] {
  *
  * @throws FlagsError `invalid_input`
  */
-export const readPatch = createValidator<JsonPatch>(COMPILED.jsonPatch, findPatchIssues);
+export const readPatch = createValidator<JsonPatch>(compiled.jsonPatch, findPatchIssues);
 
 function operandOf(op: JsonPatch[number]['op']): 'value' | 'from' | undefined {
   if (op === 'remove') return undefined;

@@ -1,4 +1,4 @@
-import { COMPILED } from '../../base/compiled-schemas.js';
+import * as compiled from '../../base/compiled-schemas.js';
 import { type ErrorDetail, isFlagsError } from '../../base/errors.js';
 import { copyJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
@@ -157,9 +157,9 @@ function* issuesAt(path: string, issues: Iterable<ErrorDetail>): Generator<Error
   for (const issue of issues) yield { ...issue, path: `${path}${issue.path ?? ''}` };
 }
 
-const validateEnvelope = createValidator<Definitions>(COMPILED.definitions);
-const validateProject = createValidator<DefinedProject>(COMPILED.projectDefinition, findProjectIssues);
-const validateSegment = createValidator<DefinedSegment>(COMPILED.segmentDefinition, findSegmentIssues);
+const validateEnvelope = createValidator<Definitions>(compiled.definitions);
+const validateProject = createValidator<DefinedProject>(compiled.projectDefinition, findProjectIssues);
+const validateSegment = createValidator<DefinedSegment>(compiled.segmentDefinition, findSegmentIssues);
 
 /** Collects the issues of a document, up to the limit of one error. */
 export class Issues {
@@ -187,7 +187,7 @@ export class Issues {
 export async function readDefinitions({ settings }: ChangeEngine, input: Definitions): Promise<Required<Definitions>> {
   const { projects = [], segments = [], flags = [] } = validateEnvelope(input);
   const environments = settings.environments.map(({ name }) => name);
-  const validateFlag = createValidator<DefinedFlag>(COMPILED.flagDefinition, (flag) =>
+  const validateFlag = createValidator<DefinedFlag>(compiled.flagDefinition, (flag) =>
     findFlagIssues(flag, environments),
   );
   const issues = new Issues();

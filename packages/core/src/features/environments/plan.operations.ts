@@ -1,5 +1,5 @@
 import { assertEnvironment } from '../../base/assert-environment.js';
-import { COMPILED } from '../../base/compiled-schemas.js';
+import * as compiled from '../../base/compiled-schemas.js';
 import { LIMITS } from '../../base/limits.js';
 import { paced } from '../../base/paced.js';
 import type { JsonSchema } from '../../base/primitives.js';
@@ -52,7 +52,7 @@ export const previewQuery: JsonSchema = {
 };
 
 /** Validates a query from an untyped caller. */
-const validateQuery = createValidator<PreviewQuery>(COMPILED.previewQuery);
+const validateQuery = createValidator<PreviewQuery>(compiled.previewQuery);
 
 /** @param plan is called when the query is valid */
 export async function previewPlanned(

@@ -1,4 +1,4 @@
-import { COMPILED } from '../../base/compiled-schemas.js';
+import * as compiled from '../../base/compiled-schemas.js';
 import type { ErrorDetail } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import type { ObjectSchema } from '../../base/primitives.js';
@@ -50,4 +50,4 @@ export const rolloutQuery: ObjectSchema<RolloutQuery> = {
   },
 };
 
-export const validateRolloutQuery = createValidator<RolloutQuery>(COMPILED.rolloutQuery);
+export const validateRolloutQuery = createValidator<RolloutQuery>(compiled.rolloutQuery);

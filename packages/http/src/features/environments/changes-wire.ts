@@ -20,7 +20,7 @@ import type { JsonSchema } from '@flags/core/integration/shared';
 import { createValidator } from '@flags/core/integration/shared';
 import type { FlagPreview } from '@flags/core/types';
 import type { ShownUser } from '../../auth/users.js';
-import { COMPILED } from '../../compiled-schemas.js';
+import * as compiled from '../../compiled-schemas.js';
 import { actorSchema, eventSchema, eventTypeSchema } from '../../events/event-schema.js';
 import { jsonArray } from '../../messages/json.js';
 import {
@@ -280,7 +280,7 @@ export const previewContexts: JsonSchema = {
   properties: { ...BODIES.preview.properties, changes: {} },
 };
 
-export const validatePreview: Validator<WirePreview> = createValidator(COMPILED.preview);
+export const validatePreview: Validator<WirePreview> = createValidator(compiled.preview);
 
 /** The events of a change set may have 8 MiB. */
 export function changeSetToWire({ events, ...changeSet }: ChangeSet, { user }: { user?: ShownUser } = {}) {
