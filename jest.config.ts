@@ -1,5 +1,6 @@
 /** @jest-config-loader esbuild-register */
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
 /** Set by `npm run test:full`. */
@@ -109,8 +110,9 @@ const config: Config = {
   globalSetup: '<rootDir>/test/global-setup.mjs',
   // Ends what hangs; nothing is proven by how quick a test is.
   testTimeout: 60_000,
-  // Much of the time is spent waiting for disks and processes: one worker per core, the main one's included.
-  maxWorkers: '100%',
+  // Much of the time is spent waiting for disks, processes, browsers and delays. In full, where no test is short of time,
+  // more of it: many tests delay each response.
+  maxWorkers: isFull ? 2 * availableParallelism() : availableParallelism() + 1,
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
 };
 

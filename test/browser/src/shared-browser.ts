@@ -21,7 +21,8 @@ export async function startSharedBrowser(): Promise<void> {
   shared = await chromium.launchServer({
     executablePath: found.executablePath,
     // Keeps web security on, which the default arguments of the package disable.
-    args: ['--no-sandbox'],
+    // Without a GPU, its process would emulate one to draw each frame.
+    args: ['--no-sandbox', '--disable-gpu'],
     env: { ...process.env, ...found.env },
   });
   process.env[VARIABLE] = shared.wsEndpoint();

@@ -41,6 +41,8 @@ export async function visit(url: string, { allow = [], ...options }: VisitOption
   // Transitions would make the checks measure intermediate colors.
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
+  // The time limit of jest ends each wait: a busy machine may need longer than the 30 s of the browser's client.
+  page.setDefaultTimeout(0);
   const faults: string[] = [];
   const provoked: RegExp[] = [];
   const unexpected = () => faults.filter((fault) => !provoked.some((pattern) => pattern.test(fault)));

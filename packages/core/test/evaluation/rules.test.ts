@@ -1,4 +1,4 @@
-import { processorTime } from '../../../../test/processor-time.js';
+import { isWithin, processorTime } from '../../../../test/processor-time.js';
 import { cloneJson } from '../../src/base/json.js';
 import { toList, toNumber, toOptionalText, toText, toTexts } from '../../src/evaluation/convert.js';
 import type {
@@ -496,7 +496,7 @@ describe('the time of one evaluation', () => {
     expect(median).toBeLessThan(100);
   });
 
-  it('is bounded for a flag and its parents at the limit of weight', () => {
+  it('is bounded for a flag and its parents at the limit of weight', async () => {
     const contextName = 'sessionId';
     const near = (length: number, count: number) =>
       Array.from({ length: count }, (_, i) => `${'a'.repeat(length)}${String(i).padStart(5, '0')}`);
@@ -516,18 +516,12 @@ describe('the time of one evaluation', () => {
       const parents = [flag({ name: 'parent', strategies }), flag({ name: 'other' })];
       // As stored: texts that are read from JSON.
       const { snapshot, problems } = watched(cloneJson([...parents, flag({ strategies, dependencies })]));
-      const times = ['a', 'İ'].map((letter) => {
+      for (const letter of ['a', 'İ']) {
         const context = cloneJson({ sessionId: letter.repeat(4096) });
-        const measured = Array.from({ length: 9 }, () => {
-          const started = processorTime();
-          snapshot.isEnabled('checkout', context);
-          return processorTime() - started;
-        });
-        return Math.min(...measured);
-      });
+        // About 100 ms. A busy machine takes twice as long.
+        expect(await isWithin(300, () => snapshot.isEnabled('checkout', context))).toBe(true);
+      }
       expect(problems).toEqual([]);
-      // About 100 ms. A busy machine takes twice as long.
-      expect(Math.max(...times)).toBeLessThan(300);
     }
   });
 

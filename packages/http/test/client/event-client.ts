@@ -29,9 +29,15 @@ export function listen(url: string, headers: Readonly<Record<string, string>> = 
       let heartbeats = 0;
       let ended = false;
       let rest = '';
+      let last = '';
       response.setEncoding('utf8');
       response.on('data', (text: string) => {
-        const blocks = (rest + text).split('\n\n');
+        // A message may be megabytes, in parts of some kilobytes: read it once, when its end has arrived.
+        const hasEnd = `${last}${text}`.includes('\n\n');
+        last = text.slice(-1);
+        rest += text;
+        if (!hasEnd) return;
+        const blocks = rest.split('\n\n');
         rest = blocks.pop() ?? '';
         heartbeats += blocks.filter((block) => block.startsWith(':')).length;
         messages.push(...blocks.filter((block) => !block.startsWith(':')).map(messageIn));

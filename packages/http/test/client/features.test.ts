@@ -335,9 +335,9 @@ describe('inlined segments', () => {
       });
       for (const name of ['a', 'b']) {
         await server.flags.createFlag({ project: 'default' }, { name });
-        for (let count = 0; count < 100; count++) {
-          await server.flags.addStrategy({ ...PRODUCTION, flag: name }, { name: 'default', segments: [id] });
-        }
+        const ref = { ...PRODUCTION, flag: name };
+        const addition = { op: 'addStrategy', ref, input: { name: 'default', segments: [id] } } as const;
+        await server.flags.apply(Array.from({ length: 100 }, () => addition));
       }
       const before = process.memoryUsage();
       let highest = 0;
