@@ -14,6 +14,7 @@ const OPTIONS: ts.CompilerOptions = {
   // The sources, so that no build is needed.
   paths: {
     '@flags/core/*': [join(PACKAGES, 'core/src/*.ts')],
+    '@flags/express/*': [join(PACKAGES, 'express/src/*.ts')],
     '@flags/*': [join(PACKAGES, '*/src/index.ts')],
   },
   strict: true,

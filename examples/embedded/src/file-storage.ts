@@ -1,6 +1,6 @@
 /*
  * A complete storage: everything in one JSON file, for one process. Each commit writes the whole file. The conformance suite of
- * `@flags/core/testing` runs on it. docs/writing-a-storage.md explains what it has to do.
+ * `@flags/core/testing` runs on it. examples/embedded/README.md explains what it has to do.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { FlagsError } from '@flags/core';

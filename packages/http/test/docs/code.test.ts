@@ -48,7 +48,7 @@ describe('the code of docs/getting-started.md', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  const [evaluate = '', open = '', mount = '', test = ''] = codeBlocks(read('docs/getting-started.md'), 'js');
+  const [evaluate = '', open = '', mount = ''] = codeBlocks(read('docs/getting-started.md'), 'js');
   /** The first program with the line that the guide replaces, so that it keeps its flags in a file. */
   const evaluateInFile = evaluate.replace(/^const flags = .*$/m, open);
   const printed: unknown[][] = [];
@@ -125,11 +125,6 @@ describe('the code of docs/getting-started.md', () => {
     if (!server) throw new Error('The program starts no server.');
     const url = `${await originOf({ flags, server })}/internal/flags`;
     await stopWhileStreaming({ flags, server }, { url, handlers });
-  });
-
-  it('runs its tests without a file', async () => {
-    const { flags } = await run(test);
-    expect(flags.isEnabled('checkout')).toBe(true);
   });
 });
 

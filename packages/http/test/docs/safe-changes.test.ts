@@ -29,7 +29,8 @@ afterEach(async () => {
 /** Runs the program of the guide. */
 async function run(source: string, host: Partial<Host> = {}): Promise<Program> {
   const printed: string[] = [];
-  const console = { log: (...values: unknown[]) => printed.push(values.map((value) => inspect(value)).join(' ')) };
+  const log = (...values: unknown[]) => printed.push(values.map((value) => inspect(value)).join(' '));
+  const console = { log, info: () => undefined };
   const result = '{ flags, service, strategy, grace, sale }';
   const program = (await runProgram(source, { result, scope: { console, ...host } })) as Omit<Program, 'printed'>;
   opened.push(program.flags, program.service);
@@ -45,8 +46,9 @@ describe('the code of docs/safe-changes.md', () => {
   });
 
   it('takes the steps when they are due', async () => {
-    const [launch = ''] = BLOCKS;
-    const scope = { console: { log: () => undefined } };
+    // The program up to the start of the rollout.
+    const launch = BLOCKS.slice(0, BLOCKS.findIndex((block) => block.includes('rollouts.start')) + 1).join('\n');
+    const scope = { console: { log: () => undefined, info: () => undefined } };
     const flags = (await runProgram(launch.replace('86_400_000', '1'), { result: 'flags', scope })) as Flags;
     opened.push(flags);
     await until(async () => (await flags.rollouts.list()).items.length === 0);

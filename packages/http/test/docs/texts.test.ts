@@ -102,7 +102,7 @@ describe('guides', () => {
     });
   });
 
-  describe('the code of docs/consume-events.md', () => {
+  describe('the code of docs/hear-of-changes.md', () => {
     it('tells Slack, a webhook, a file and a queue of a change, and moves and deletes a consumer', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
       const received: { readonly path: string | undefined; readonly body: Readonly<Record<string, unknown>> }[] = [];
@@ -116,10 +116,10 @@ describe('guides', () => {
       const published: Readonly<Record<string, unknown>>[] = [];
       const [queue, console] = [
         { publish: async (message: never) => void published.push(message) },
-        { log: jest.fn() },
+        { log: jest.fn(), info: jest.fn() },
       ];
       const env = { SLACK_URL: `${address}/slack`, WEBHOOK_SECRET: `whsec_${'a'.repeat(40)}` };
-      const blocks = codeBlocks(read('docs/consume-events.md'), 'js');
+      const blocks = codeBlocks(read('docs/hear-of-changes.md'), 'js');
       const [change = ''] = blocks.splice(-1);
       const code = blocks
         .join('\n')
@@ -180,20 +180,17 @@ describe('guides', () => {
   });
 
   describe('the faults in docs/testing.md', () => {
-    it('replies as described while the storage fails', async () => {
-      const result = '{ flags, server, statuses }';
+    it('has the outcomes that it describes', async () => {
+      const result = '{ flags, outcomes }';
       const program = (await runProgram(codeOf('docs/testing.md'), { result, scope: {} })) as {
         readonly flags: Flags;
-        readonly server: Server;
-        readonly statuses: readonly number[];
+        readonly outcomes: readonly string[];
       };
-      expect(program.statuses).toEqual([503, 504, 201]);
+      expect(program.outcomes).toEqual(['storage_unavailable', 'outcome_unknown', 'created']);
       expect((await program.flags.listFlags({ project: 'default' })).items.map(({ name }) => name)).toEqual([
         'checkout',
         'payments',
       ]);
-      program.server.close();
-      program.server.closeAllConnections();
       await program.flags.close();
     });
   });
@@ -307,7 +304,7 @@ describe('the reference tables in docs', () => {
   });
 
   it('have every operation that a change set may not contain', () => {
-    const [, list = ''] = /not possible in a set:([^.]*)\./.exec(read('docs/change-sets.md')) ?? [];
+    const [, list = ''] = /not possible in a set:([^.]*)\./.exec(read('docs/safe-changes.md')) ?? [];
     const single = Object.keys(OPERATIONS).filter((name) => operationOf(name)?.isInSets === false);
     expect([...list.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(single.sort());
   });

@@ -4,11 +4,11 @@ import { codeBlocks, read } from './documents.js';
 /** Documents whose code is one program, and what it expects of its host. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   'README.md js': '',
-  'docs/consume-events.md js': 'declare const queue: { publish(message: object): Promise<void> };',
   'docs/error-codes.md js': '',
   'docs/evaluating-elsewhere.md ts': '',
   'docs/flags-as-code.md ts': '',
   'docs/getting-started.md ts': '',
+  'docs/hear-of-changes.md js': 'declare const queue: { publish(message: object): Promise<void> };',
   'docs/nextjs.md ts': '',
   'docs/pointing-sdks.md js': '',
   'docs/safe-changes.md js': [
@@ -16,9 +16,10 @@ const PROGRAMS: Readonly<Record<string, string>> = {
     'declare function errorRate(flag: string, since: string, signal: AbortSignal): Promise<number>;',
   ].join('\n'),
   'docs/testing.md ts': '',
-  'docs/tutorial.md ts': '',
   'docs/typed-api.md js': '',
+  'docs/typed-api.md ts': '',
   'packages/core/README.md js': '',
+  'packages/express/README.md ts': '',
   'packages/http/README.md js': '',
   'packages/openfeature/README.md js': '',
   'packages/opentelemetry/README.md js': '',

@@ -4,7 +4,7 @@ import { codeBlocks, read } from './documents.js';
 import { loadModule } from './run-module.js';
 
 const storage = readFileSync(join(__dirname, '../../../../examples/embedded/src/file-storage.ts'), 'utf8');
-const [conformance = ''] = codeBlocks(read('docs/writing-a-storage.md'), 'ts');
+const [conformance = ''] = codeBlocks(read('examples/embedded/README.md'), 'ts');
 
-// The guide has them in two files; the second declares the tests.
+// The example has them in two files; the second declares the tests.
 loadModule(storage + conformance.replace(/^import \{ fileStorage \}.*\n/m, ''));
