@@ -327,7 +327,7 @@ describe('programs', () => {
   it.each([
     ['README.md', '/internal/flags'],
     ['docs/http-api.md', ''],
-    ['docs/pointing-sdks.md', ''],
+    ['docs/more-services.md', ''],
     ['packages/express/README.md', '/internal/flags'],
     ['packages/http/README.md', ''],
   ])('stops the server of %s while a client streams', async (path, mount) => {

@@ -37,11 +37,11 @@ import { runProgram } from './run-module.js';
 describe('guides', () => {
   const codeOf = (path: string) => codeBlocks(read(path), 'js').join('\n');
 
-  describe('the code of docs/moving-from-unleash-client.md', () => {
+  describe('the code of docs/moving-from-unleash.md', () => {
     it('evaluates in the process, and does not show the new page when the flag is off', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
       const showNewCheckout = jest.fn();
-      const code = codeOf('docs/moving-from-unleash-client.md').replace(
+      const code = codeOf('docs/moving-from-unleash.md').replace(
         "'./flags.db'",
         JSON.stringify(join(directory, 'flags.db')),
       );
@@ -52,9 +52,9 @@ describe('guides', () => {
     });
   });
 
-  describe('the code of docs/pointing-sdks.md', () => {
+  describe('the code of docs/more-services.md', () => {
     it('serves each kind of client by its token', async () => {
-      const code = codeOf('docs/pointing-sdks.md').replace('listen(4242,', 'listen(0,');
+      const code = codeOf('docs/more-services.md').replace('listen(4242,', 'listen(0,');
       const result = '{ flags, server, backend, browsers }';
       const program = (await runProgram(code, { result, scope: {} })) as {
         readonly flags: Flags;

@@ -9,8 +9,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'docs/evaluating-elsewhere.md ts': '',
   'docs/flags-as-code.md ts': '',
   'docs/getting-started.md ts': '',
+  'docs/more-services.md js': '',
   'docs/nextjs.md ts': '',
-  'docs/pointing-sdks.md js': '',
   'docs/safe-changes.md js': [
     'declare function isStillEditor(name: string, documents: readonly object[]): Promise<boolean>;',
     'declare function errorRate(flag: string, since: string, signal: AbortSignal): Promise<number>;',
