@@ -55,7 +55,7 @@ describe('docs/vercel-flags-sdk.md', () => {
     expect(await answerTo('ada')).toEqual({ checkout: false, banner: 'none' });
     const [flags] = opened;
     if (!flags) throw new Error('The guide opens no engine.');
-    const forAda = { name: 'userWithId', parameters: { userIds: 'ada' } };
+    const forAda = { name: 'userWithId', parameters: { userIds: 'ada' } } as const;
     await switchOn(flags, { name: 'checkout', strategy: forAda });
     const variants = [{ name: 'sale', payload: { type: 'string', value: 'Sale!' } }] as const;
     await switchOn(flags, { name: 'banner', strategy: forAda, variants });
