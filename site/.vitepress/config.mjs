@@ -43,7 +43,7 @@ export default defineConfig({
     '{coverage,sbom,scripts,test}/**',
     '{packages,examples}/*/*/*',
     'benchmarks/{dist,src}/**',
-    'site/!(api)/**',
+    'site/!(api|index.md)/**',
   ],
   outDir: 'dist',
   cacheDir: '.vitepress/cache',
@@ -67,6 +67,7 @@ export default defineConfig({
   transformPageData: ({ filePath }) => ({ description: descriptions.get(linkTo(filePath)) ?? description }),
   themeConfig: {
     nav: [
+      { text: 'README', link: '/README' },
       { text: 'Documents', link: '/docs/', activeMatch: '^/docs/(?!adr/)' },
       { text: 'Decisions', link: '/docs/adr/', activeMatch: '^/docs/adr/' },
       { text: 'API', link: '/api/', activeMatch: '^/api/' },

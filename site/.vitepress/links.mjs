@@ -33,9 +33,14 @@ export function linkTo(path) {
   return `/${pageOf(path).replace(/(^|\/)index\.md$/, '$1')}`;
 }
 
-/** The page of a document: a README is the index of its folder. TypeDoc writes "_" for the main entry of a package. */
+/**
+ * The page of a document: a README is the index of its folder, but that of the repository, because the site has a first
+ * page of its own. TypeDoc writes "_" for the main entry of a package.
+ */
 export function pageOf(path) {
+  if (path === 'README.md') return path;
   return path
+    .replace(/^site\/index\.md$/, 'index.md')
     .replace(/^site\/api\//, 'api/')
     .replace('/_/', '/')
     .replace(/(^|\/)README\.md$/, '$1index.md');

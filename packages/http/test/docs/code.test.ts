@@ -301,14 +301,17 @@ describe('programs', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  describe.each(['README.md', 'docs/typed-api.md', 'docs/error-codes.md'])('the code of %s', (path) => {
-    it('prints the values in its comments', async () => {
-      const promised = [...programOf(path).matchAll(/console\.log\(.*\/\/ → (.*)$/gm)].map(([, value]) => value);
-      expect(promised.length).toBeGreaterThan(0);
-      await run(path);
-      expect(printed).toEqual(promised);
-    });
-  });
+  describe.each(['README.md', 'site/index.md', 'docs/typed-api.md', 'docs/error-codes.md'])(
+    'the code of %s',
+    (path) => {
+      it('prints the values in its comments', async () => {
+        const promised = [...programOf(path).matchAll(/console\.log\(.*\/\/ → (.*)$/gm)].map(([, value]) => value);
+        expect(promised.length).toBeGreaterThan(0);
+        await run(path);
+        expect(printed).toEqual(promised);
+      });
+    },
+  );
 
   it('prints the same when README.md runs again', async () => {
     const first = await run('README.md');
@@ -322,7 +325,7 @@ describe('programs', () => {
   it.each([
     ['README.md', '/internal/flags'],
     ['docs/http-api.md', ''],
-    ['docs/pointing-sdks.md', ''],
+    ['docs/more-services.md', ''],
     ['packages/express/README.md', '/internal/flags'],
     ['packages/http/README.md', ''],
   ])('stops the server of %s while a client streams', async (path, mount) => {

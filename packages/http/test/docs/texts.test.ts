@@ -37,11 +37,11 @@ import { runProgram } from './run-module.js';
 describe('guides', () => {
   const codeOf = (path: string) => codeBlocks(read(path), 'js').join('\n');
 
-  describe('the code of docs/moving-from-unleash-client.md', () => {
+  describe('the code of docs/moving-from-unleash.md', () => {
     it('evaluates in the process, and does not show the new page when the flag is off', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
       const showNewCheckout = jest.fn();
-      const code = codeOf('docs/moving-from-unleash-client.md').replace(
+      const code = codeOf('docs/moving-from-unleash.md').replace(
         "'./flags.db'",
         JSON.stringify(join(directory, 'flags.db')),
       );
@@ -52,9 +52,9 @@ describe('guides', () => {
     });
   });
 
-  describe('the code of docs/pointing-sdks.md', () => {
+  describe('the code of docs/more-services.md', () => {
     it('serves each kind of client by its token', async () => {
-      const code = codeOf('docs/pointing-sdks.md').replace('listen(4242,', 'listen(0,');
+      const code = codeOf('docs/more-services.md').replace('listen(4242,', 'listen(0,');
       const result = '{ flags, server, backend, browsers }';
       const program = (await runProgram(code, { result, scope: {} })) as {
         readonly flags: Flags;
@@ -171,11 +171,11 @@ describe('guides', () => {
   });
 
   it('docs/nextjs.md has the code of examples/nextjs', () => {
-    const sources = ['app/page.tsx', 'components/banner.tsx', 'components/page-flags.tsx', 'lib/flags.ts'];
+    const sources = ['app/page.tsx', 'components/banner.tsx', 'lib/flags.ts'];
     const example = sources.map((path) => read(`examples/nextjs/${path}`));
     const guide = read('docs/nextjs.md');
     const blocks = ['ts', 'tsx'].flatMap((language) => codeBlocks(guide, language));
-    expect(blocks).toHaveLength(5);
+    expect(blocks).toHaveLength(4);
     expect(blocks.filter((block) => !example.some((source) => source.includes(block.trimEnd())))).toEqual([]);
   });
 
@@ -203,7 +203,7 @@ describe('the documents', () => {
       .filter((name) => name.endsWith('.md'))
       .map((name) => posix.join(folder, name));
   const DOCUMENTS = [
-    ...['.', 'docs', 'docs/adr', 'benchmarks', 'benchmarks/results'].flatMap(markdownIn),
+    ...['.', 'docs', 'docs/adr', 'docs/reference', 'benchmarks', 'benchmarks/results', 'site'].flatMap(markdownIn),
     ...['packages', 'examples']
       .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}/README.md`))
       .filter((path) => existsSync(join(ROOT, path))),
@@ -289,7 +289,8 @@ describe('the reference tables in docs', () => {
   });
 
   it('have no endpoint that the guide for Unleash 4.x calls absent', () => {
-    const [, section = ''] = read('docs/moving-from-unleash.md').split('## 5. Change your scripts');
+    const [, rest = ''] = read('docs/reference/unleash-endpoints.md').split('## Endpoints that are not here');
+    const [section = ''] = rest.split('\n## ');
     const absent = [...section.matchAll(/`((?:[A-Z]+ )+)(\/[\w/:-]+)`/g)].flatMap(([, methods = '', path = '']) =>
       methods
         .trimEnd()
