@@ -35,7 +35,9 @@ async function compile(list, file) {
   if (existsSync(file) && readFileSync(file, 'utf8').startsWith(start)) return;
   // Loaded only where there is something to compile.
   const { compileSchemas } = require('./schema-compiler.cjs');
-  const { code } = await transform(compileSchemas(schemas), { charset: 'utf8' });
+  const { declarations, object, named } = compileSchemas(schemas);
+  const text = `${declarations}\nexport const COMPILED = ${object};\nexport ${named};\n`;
+  const { code } = await transform(text, { charset: 'utf8' });
   writeFileSync(file, `${start}// @ts-nocheck\n${code}`);
 }
 

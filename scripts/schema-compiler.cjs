@@ -14,8 +14,8 @@ const standalone = requireFromCore('ajv/dist/standalone').default;
 const OPTIONS = { allErrors: true, allowUnionTypes: true, validateSchema: false, meta: false, inlineRefs: false };
 
 /**
- * Returns the code of a module of functions that validate. It exports `COMPILED`, an object of the functions by the names of the
- * schemas, and each function whose name is a word: a bundle so has those only that its program uses.
+ * Returns the code of functions that validate: declarations; an object of the functions by the names of the schemas; and what
+ * exports each function whose name is a word, so that a bundle has those only that its program uses.
  *
  * @param schemas plain JSON, by name
  */
@@ -34,10 +34,7 @@ function compileSchemas(schemas) {
   const compiled = Object.entries(roots).map(([name, id]) => [name, functions[id]]);
   const members = compiled.map(([name, one]) => `${JSON.stringify(name)}: ${one}`);
   const named = compiled.filter(([name]) => /^\w+$/.test(name)).map(([name, one]) => `${one} as ${name}`);
-  return `${declarations}
-export const COMPILED = { ${members.join(', ')} };
-export { ${named.join(', ')} };
-`;
+  return { declarations, object: `{ ${members.join(', ')} }`, named: `{ ${named.join(', ')} }` };
 }
 
 /** Parts with fewer characters are repeated: a call of theirs would be as long. */

@@ -1,2 +1,6 @@
-/** Compiles JSON Schemas to the code of a module of functions. */
-export function compileSchemas(schemas: Readonly<Record<string, object>>): string;
+/** Compiles JSON Schemas to the code of functions, which `object` has by the names of the schemas, and `named` exports. */
+export function compileSchemas(schemas: Readonly<Record<string, object>>): {
+  readonly declarations: string;
+  readonly object: string;
+  readonly named: string;
+};
