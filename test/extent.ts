@@ -4,6 +4,8 @@ export const isFull = process.env.FLAGS_TESTS === 'full';
 /**
  * The value for this run of the fault tests: `full` under `npm run test:full`, else `short`.
  *
+ * In full, a test does all that it does in short: `.ci/run` runs no file in both extents.
+ *
  * @example
  * const ROUNDS = extent({ short: 5, full: 100 });
  */
