@@ -5,7 +5,6 @@ import { codeBlocks, read } from './documents.js';
 const PROGRAMS: Readonly<Record<string, string>> = {
   'README.md js': '',
   'docs/consume-events.md js': 'declare const queue: { publish(message: object): Promise<void> };',
-  'docs/error-codes.md js': '',
   'docs/evaluating-elsewhere.md ts': '',
   'docs/flags-as-code.md ts': '',
   'docs/getting-started.md ts': '',
