@@ -4,9 +4,12 @@
 //   npm run reference:write    builds, and writes the pages
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandLine } from './reference/command-line.mjs';
 import { endpoints } from './reference/endpoints.mjs';
 import { errorCodes } from './reference/error-codes.mjs';
+import { events } from './reference/events.mjs';
 import { limits } from './reference/limits.mjs';
+import { metrics } from './reference/metrics.mjs';
 import { options } from './reference/options.mjs';
 import { roles } from './reference/roles.mjs';
 import { ROOT } from './reference/source.mjs';
@@ -14,9 +17,12 @@ import { ROOT } from './reference/source.mjs';
 const FOLDER = join(ROOT, 'docs/reference');
 const NOTE = '<!-- Written by npm run reference:write. Change the code, not this page. -->\n';
 const PAGES = {
+  'command-line.md': commandLine,
   'endpoints.md': endpoints,
   'error-codes.md': errorCodes,
+  'events.md': events,
   'limits.md': limits,
+  'metrics.md': metrics,
   'options.md': options,
   'roles.md': roles,
 };

@@ -141,7 +141,10 @@ const CODES = {
   document_too_large: 'refusal',
   /** A change set or import would exceed `changesPerSet`, `documentsPerImport` or `changeSetBytes`. */
   change_set_too_large: 'refusal',
-  /** Other callers changed the same document 20 times meanwhile. Try again. */
+  /**
+   * Other callers changed the same document 20 times meanwhile. While the approval policy names an environment, changes
+   * of flags and segments follow each other over all nodes, as if of one document. Try again.
+   */
   too_much_contention: 'transient',
   /** The database stayed locked. Try again. */
   storage_busy: 'transient',
