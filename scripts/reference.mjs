@@ -13,6 +13,7 @@ import { metrics } from './reference/metrics.mjs';
 import { options } from './reference/options.mjs';
 import { roles } from './reference/roles.mjs';
 import { ROOT } from './reference/source.mjs';
+import { tours } from './reference/tours.mjs';
 
 const FOLDER = join(ROOT, 'docs/reference');
 const NOTE = '<!-- Written by npm run reference:write. Change the code, not this page. -->\n';
@@ -25,6 +26,7 @@ const PAGES = {
   'metrics.md': metrics,
   'options.md': options,
   'roles.md': roles,
+  'tours.md': tours,
 };
 
 const outdated = readdirSync(FOLDER).filter((name) => !Object.hasOwn(PAGES, name));

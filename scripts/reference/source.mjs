@@ -28,7 +28,7 @@ export function docstringOf(node) {
 }
 
 /** The declaration of a name at the top of a file. */
-export function declarationOf(file, name) {
+function declarationOf(file, name) {
   const statements = parse(file).statements.flatMap((statement) =>
     ts.isVariableStatement(statement) ? [...statement.declarationList.declarations] : [statement],
   );
@@ -66,8 +66,8 @@ export function paragraphsOf(text) {
   return text.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll(/\n(?!- )\s*/g, ' ').trim());
 }
 
-/** Splits a docstring into its first sentence and the rest. */
+/** The first sentence of a docstring. */
 export function firstSentence(text) {
   const [paragraph = ''] = paragraphsOf(text);
-  return /^.*?[.:](?=\s|$)/s.exec(paragraph)?.[0] ?? paragraph;
+  return /^.*?\.(?=\s|$)/s.exec(paragraph)?.[0] ?? paragraph;
 }
