@@ -46,6 +46,7 @@ const CORE_LAYERS = [
 /** The folders of http and the files at its top, from the lowest to the highest. Each is a layer of its own. */
 const HTTP_LAYERS = [
   'compiled-schemas.ts',
+  'limits.ts',
   'source.ts',
   'messages',
   'actions.ts',

@@ -1,5 +1,70 @@
 import type { CorsOptions } from '@flags/express';
 
+/**
+ * The environment variables that the reference server reads. Empty ones count as absent. The docstrings are the table
+ * in docs/reference/options.md.
+ */
+export interface ServerVariables {
+  /** The port. 0: any free port. Default: `4242`. */
+  readonly PORT?: string;
+  /** The address to listen on. `0.0.0.0`: reachable from other machines. Default: `127.0.0.1`. */
+  readonly HOST?: string;
+  /**
+   * A SQLite file, which is created if it is missing, `postgres://user:password@host:5432/database`, or `:memory:`.
+   * Default: `./flags.db`.
+   */
+  readonly FLAGS_DB?: string;
+  /** `token`: callers need an admin token. `none`: everybody may do everything. Default: `token`. */
+  readonly FLAGS_AUTH?: string;
+  /**
+   * The environment of evaluations whose token names none: `development` or `production`. The first lines name it.
+   * Default: `production`.
+   */
+  readonly FLAGS_ENVIRONMENT?: string;
+  /** Origins of pages that use browser SDKs, separated by commas, or `*`. Default: none. */
+  readonly FLAGS_CORS?: string;
+  /** Origins, separated by commas, whose pages may change flags. Default: none. */
+  readonly FLAGS_TRUSTED_ORIGINS?: string;
+  /** With `FLAGS_AUTH=none`: further hosts, separated by commas, that requests may name. Default: local hosts. */
+  readonly FLAGS_ALLOWED_HOSTS?: string;
+  /**
+   * An admin token of your own, of at least 32 characters. The log warns if a token with this secret was deleted.
+   * Default: created at the first start.
+   */
+  readonly FLAGS_ADMIN_TOKEN?: string;
+  /** `recentContexts` of `openFlags`. Default: 0. */
+  readonly FLAGS_RECENT_CONTEXTS?: string;
+  /**
+   * The receiver of a webhook for each event; the consumer `webhook`. Needs `FLAGS_WEBHOOK_SECRET`. Default: none.
+   */
+  readonly FLAGS_WEBHOOK_URL?: string;
+  /**
+   * 24 to 64 random bytes in base64, with or without `whsec_`; several, separated by commas, while it is rotated.
+   * Default: none.
+   */
+  readonly FLAGS_WEBHOOK_SECRET?: string;
+  /** An incoming webhook of Slack that gets a message for each change; the consumer `slack`. Default: none. */
+  readonly FLAGS_SLACK_URL?: string;
+  /** `lease` of both consumers, in milliseconds. Default: 30000. */
+  readonly FLAGS_CONSUMER_LEASE?: string;
+  /**
+   * The address of a server to follow. `FLAGS_DB`, `FLAGS_ENVIRONMENT`, `FLAGS_ADMIN_TOKEN`, `FLAGS_RECENT_CONTEXTS`
+   * and the variables of consumers beside it are refused. Default: none.
+   */
+  readonly FLAGS_UPSTREAM?: string;
+  /** The secret of a client token of that server. Default: required to follow. */
+  readonly FLAGS_UPSTREAM_TOKEN?: string;
+  /** The file with the last flags of that server. Default: `./flags-cache.json`. */
+  readonly FLAGS_CACHE?: string;
+  /**
+   * A secret of 32 to 255 characters with which `/metrics` can be read, without the storage and beside admin tokens.
+   * Ignored with `FLAGS_AUTH=none`. Default: none.
+   */
+  readonly FLAGS_METRICS_TOKEN?: string;
+  /** Connections, those of streams included. Further ones are closed at once, and the log warns. Default: 2000. */
+  readonly FLAGS_MAX_CONNECTIONS?: string;
+}
+
 /** The configuration of the reference server, from environment variables. */
 export interface ServerConfig {
   /** 0: any free port. */
@@ -60,7 +125,7 @@ export class ConfigError extends Error {
  *
  * @throws ConfigError naming the variable
  */
-export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
+export function readConfig(environment: ServerVariables): ServerConfig {
   return {
     port: readPort(environment.PORT || '4242'),
     host: environment.HOST || '127.0.0.1',
@@ -74,8 +139,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
   };
 }
 
-function readStorage(environment: NodeJS.ProcessEnv): StorageConfig {
-  const stray = ['FLAGS_UPSTREAM_TOKEN', 'FLAGS_CACHE'].find((name) => environment[name]);
+function readStorage(environment: ServerVariables): StorageConfig {
+  const stray = (['FLAGS_UPSTREAM_TOKEN', 'FLAGS_CACHE'] as const).find((name) => environment[name]);
   if (stray) throw new ConfigError(`${stray} needs FLAGS_UPSTREAM, the address of the server to follow.`);
   const adminToken = environment.FLAGS_ADMIN_TOKEN || undefined;
   return {
@@ -87,7 +152,7 @@ function readStorage(environment: NodeJS.ProcessEnv): StorageConfig {
   };
 }
 
-function readConsumers(environment: NodeJS.ProcessEnv): Pick<StorageConfig, 'consumers'> {
+function readConsumers(environment: ServerVariables): Pick<StorageConfig, 'consumers'> {
   const url = environment.FLAGS_WEBHOOK_URL;
   const secrets = readList(environment.FLAGS_WEBHOOK_SECRET);
   const slack = environment.FLAGS_SLACK_URL;
@@ -123,9 +188,9 @@ const OF_STORAGES = [
   'FLAGS_WEBHOOK_SECRET',
   'FLAGS_SLACK_URL',
   'FLAGS_CONSUMER_LEASE',
-];
+] as const satisfies readonly (keyof ServerVariables)[];
 
-function readUpstream(environment: NodeJS.ProcessEnv): UpstreamConfig {
+function readUpstream(environment: ServerVariables): UpstreamConfig {
   const upstream = environment.FLAGS_UPSTREAM || '';
   const token = environment.FLAGS_UPSTREAM_TOKEN;
   const stray = OF_STORAGES.find((name) => environment[name]);

@@ -464,12 +464,4 @@ describe('the documents', () => {
     const given = await replay(shown, { store: path('flags.db') });
     expect(withoutGenerated(given)).toBe(withoutGenerated(shown));
   });
-
-  it('list every command, option and exit code', async () => {
-    const { out } = await flagsCommand(['--help']);
-    const [, commands = ''] = out.split('Commands:');
-    for (const [, name] of commands.matchAll(/^ {2}(\w+)/gm)) if (name !== 'help') expect(GUIDE).toContain(`\`${name}`);
-    for (const [, option] of out.matchAll(/^ {2}(--\w[\w-]*)/gm)) expect(GUIDE).toContain(option);
-    for (const code of Object.values(EXIT)) expect(GUIDE).toMatch(new RegExp(`^\\| ${code} +\\| `, 'm'));
-  });
 });

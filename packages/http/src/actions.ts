@@ -221,9 +221,13 @@ export const ACTIONS = {
   setStaleFlags: { as: 'updateFlag' },
   getSession: { open: true },
   getOpenApi: { role: 'viewer', of: 'instance' },
+  /** Let a strategy start to use a segment; asked in the project of the segment */
   useSegment: { role: 'editor', by: 'change' },
+  /** Replace the configuration of a flag in one environment, in a change set */
   configureEnvironment: { role: 'editor', by: 'change', writes: 'visible' },
+  /** Move a flag to another project, in a change set, an import or an undo */
   moveFlag: { role: 'editor', by: 'change', writes: 'visible' },
+  /** Change without the approval that the change needs */
   bypassApproval: { role: 'admin', by: 'change', people: true },
   changeLabels: { as: 'updateFlag', by: 'change' },
   setApprovalPolicy: { as: 'changeApprovalPolicy', by: 'change' },

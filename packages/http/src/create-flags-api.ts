@@ -14,12 +14,12 @@ import { createRefetchHub } from './client/refetch-hub.js';
 import { createAddressFinder } from './client/stream-address.js';
 import { createUnknownTokens } from './client/unknown-tokens.js';
 import { createEventHub } from './events/event-hub.js';
+import { ROUTER_LIMITS } from './limits.js';
 import { createBodyReader } from './messages/request.js';
 import { openApiDocument } from './openapi/openapi-document.js';
 import {
   type ApiOptions,
   assertOptions,
-  DEFAULT_BODY_LIMIT,
   DEFAULT_HEARTBEAT_INTERVAL,
   type FlagsApiOptions,
   type SessionApiOptions,
@@ -88,7 +88,7 @@ export function createFlagsApi<A extends Actor, Native>(
 
 /** Creates the shared state of the endpoints. */
 function createParts<A extends Actor, Native>(source: FlagsSource, options: ApiOptions<A, Native>): EndpointParts {
-  const { auth, bodyLimit = DEFAULT_BODY_LIMIT, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
+  const { auth, bodyLimit = ROUTER_LIMITS.body, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
   const { ofrepStreams = true } = options;
   const admission = createAdmission();
   return {

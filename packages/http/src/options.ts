@@ -113,7 +113,6 @@ export interface CorsOptions {
   readonly origins: readonly string[] | '*';
 }
 
-export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 export const DEFAULT_HEARTBEAT_INTERVAL = 15_000;
 /** The maximum delay of a Node timer, in milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1;

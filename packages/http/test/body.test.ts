@@ -8,14 +8,8 @@ import request from 'supertest';
 import { until } from '../../../test/until.js';
 import type { FlagsRouterOptions } from '../../express/src/index.js';
 import { createAdmission } from '../src/api/admission.js';
-import {
-  createBodyReader,
-  type FlagsRequest,
-  findExcess,
-  MAX_DEPTH,
-  MAX_STRUCTURE,
-  readStream,
-} from '../src/messages/request.js';
+import { ROUTER_LIMITS } from '../src/limits.js';
+import { createBodyReader, type FlagsRequest, findExcess, readStream } from '../src/messages/request.js';
 import { EXPRESS_VERSIONS, type ExpressVersion } from './express-versions.js';
 import { createHostApp, FLAGS, type HostApp } from './host-app.js';
 
@@ -264,10 +258,10 @@ describe('structure of bodies', () => {
           const { structure, depth } = measure(value);
           const wrap = (levels: number) =>
             `${'['.repeat(levels)}${JSON.stringify(value, null, indent)}${']'.repeat(levels)}`;
-          expect(findExcess(wrap(MAX_DEPTH - depth))).toBeUndefined();
-          expect(findExcess(wrap(MAX_DEPTH - depth + 1))).toBe('depth');
+          expect(findExcess(wrap(ROUTER_LIMITS.depth - depth))).toBeUndefined();
+          expect(findExcess(wrap(ROUTER_LIMITS.depth - depth + 1))).toBe('depth');
           const beside = (count: number) => `[${JSON.stringify(value)},${list('[]', count)}]`;
-          const room = MAX_STRUCTURE - structure - 2;
+          const room = ROUTER_LIMITS.structure - structure - 2;
           expect(findExcess(beside(room))).toBeUndefined();
           expect(findExcess(beside(room + 1))).toBe('structure');
         }),

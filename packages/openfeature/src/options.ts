@@ -12,7 +12,7 @@ export interface FlagsProviderOptions {
   /** Receives every event of `client.track`. Default: tracking does nothing. */
   readonly onTrack?: (event: TrackedEvent) => void;
   /**
-   * Milliseconds between two checks whether the flags are stale, for the provider's events. Default 1000; 0 disables them.
+   * Milliseconds between two checks whether the flags are stale, for the provider's events. 0: no checks. Default: 1000.
    * The timer does not keep the process alive.
    */
   readonly statusInterval?: number;

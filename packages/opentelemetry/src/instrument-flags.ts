@@ -17,8 +17,8 @@ export interface InstrumentFlagsOptions {
   /** Creates the meter. Default: the registered provider. */
   readonly meterProvider?: MeterProvider;
   /**
-   * Returns whether the evaluations of a flag have series of their own. There are 500 series; later flags, and those for
-   * which it returns false, are counted together with the key `other`. Default: all flags, first come.
+   * Returns whether the evaluations of a flag have series of their own. There are 500 series; later flags, and those
+   * for which it returns false, are counted together with the key `other`. Default: all flags, first come.
    */
   readonly isCounted?: (flag: string) => boolean;
 }
@@ -43,18 +43,16 @@ const OPTIONS: Readonly<Record<keyof InstrumentFlagsOptions, true>> = { meterPro
 const CONSUMERS_TIMEOUT = 5_000;
 
 /**
- * Counts what flags do, as metrics of OpenTelemetry: evaluations, changes, lost histories, dropped usage, whether the flags
- * are current, what waits for its time, and consumers that are behind or fail; of a follower evaluations, dropped usage and
- * its connection. Call it once for each instance, after the SDK of OpenTelemetry has started. Evaluations are added when
- * usage is recorded, every 10 seconds by default (`usage.interval`), and when the flags close. Errors of the metrics library
- * go to its own logger.
+ * Counts what flags do, as metrics of OpenTelemetry: evaluations, changes, lost histories, dropped usage, whether the
+ * flags are current, what waits for its time, and consumers that are behind or fail; of a follower evaluations, dropped
+ * usage and its connection. Call it once for each instance, after the SDK of OpenTelemetry has started. Evaluations are
+ * added when usage is recorded, every 10 seconds by default (`usage.interval`), and when the flags close. Errors of the
+ * metrics library go to its own logger.
  *
- * @returns a function that ends all of it. Closing the flags ends it as well, after the last evaluations
- * @throws TypeError if `flags` is not a `Flags` or a follower, for example a promise, and for an unknown or invalid option
- * @throws FlagsError `closed`
- * @example
- * const flags = await openFlags({ storage: memoryStorage() });
- * const stop = instrumentFlags(flags, { isCounted: (flag) => flag.startsWith('checkout-') });
+ * @returns a function that ends all of it. Closing the flags ends it as well, after the last evaluations @throws
+ * TypeError if `flags` is not a `Flags` or a follower, for example a promise, and for an unknown or invalid option
+ * @throws FlagsError `closed` @example const flags = await openFlags({ storage: memoryStorage() }); const stop =
+ * instrumentFlags(flags, { isCounted: (flag) => flag.startsWith('checkout-') });
  */
 export function instrumentFlags(flags: InstrumentedFlags, options: InstrumentFlagsOptions = {}): () => void {
   const fault = describeNonFlags(flags) ?? describeWrongOptions(options, Object.keys(OPTIONS));
@@ -83,6 +81,10 @@ function countEvaluations(
   meter: Meter,
   { isCounted = () => true }: InstrumentFlagsOptions,
 ): () => void {
+  /**
+   * `feature_flag.key`, `flags.environment`, `flags.result` (`on` or `off`), and `feature_flag.result.variant` if a
+   * variant was asked for.
+   */
   const counter = meter.createCounter('flags.evaluations', {
     description: 'Evaluations of flags in this process.',
     unit: '{evaluation}',
@@ -93,6 +95,7 @@ function countEvaluations(
 
 function countChanges(flags: InstrumentedFlags, meter: Meter): () => void {
   if (!flags.subscribe) return () => undefined;
+  /** `flags.event.type`, such as `environment-enabled`. */
   const changes = meter.createCounter('flags.changes', {
     description: 'Events of the log since the start of this process, committed by any process.',
     unit: '{event}',
@@ -112,6 +115,7 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
   const stale = meter.createObservableGauge('flags.stale', {
     description: '1 while the flags cannot be read from their storage or server, else 0.',
   });
+  /** `flags.dropped.kind`: `names`, `reports` or `usage`. */
   const dropped = meter.createObservableCounter('flags.dropped', {
     description: 'Reported usage that limits have dropped.',
     unit: '{item}',
@@ -154,14 +158,17 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
 
 function observeConsumers(flags: InstrumentedFlags, meter: Meter): () => void {
   if (!flags.consumers) return () => undefined;
+  /** `flags.consumer`. */
   const lag = meter.createObservableGauge('flags.consumer.lag', {
     description: 'Events that a consumer has not handled yet, counted up to 1,000.',
     unit: '{event}',
   });
+  /** `flags.consumer`. */
   const lagTime = meter.createObservableGauge('flags.consumer.lag.time', {
     description: 'Age of the oldest event that a consumer has not handled yet.',
     unit: 's',
   });
+  /** `flags.consumer`. */
   const failing = meter.createObservableGauge('flags.consumer.failing', {
     description: '1 while a consumer repeats events because its handler has failed, else 0.',
   });

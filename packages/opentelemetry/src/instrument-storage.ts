@@ -37,14 +37,12 @@ const OTHER_ERROR = '_OTHER';
 type Method = (...input: readonly unknown[]) => unknown;
 
 /**
- * Measures how long the calls of a storage take, as a histogram of OpenTelemetry, with the code of the error if they fail.
- * Returns a storage to use in the place of the given one: it has all its members, and behaves like it. Call it after the SDK
- * of OpenTelemetry has started. Errors of the metrics library go to its own logger.
+ * Measures how long the calls of a storage take, as a histogram of OpenTelemetry, with the code of the error if they
+ * fail. Returns a storage to use in the place of the given one: it has all its members, and behaves like it. Call it
+ * after the SDK of OpenTelemetry has started. Errors of the metrics library go to its own logger.
  *
- * @throws TypeError if `storage` is not a storage, for example a promise, and for an unknown or invalid option
- * @example
- * const storage = instrumentStorage(await sqliteStorage('./flags.db'));
- * const flags = await openFlags({ storage });
+ * @throws TypeError if `storage` is not a storage, for example a promise, and for an unknown or invalid option @example
+ * const storage = instrumentStorage(await sqliteStorage('./flags.db')); const flags = await openFlags({ storage });
  */
 export function instrumentStorage<Storage extends FlagsStorage>(
   storage: Storage,
@@ -52,6 +50,10 @@ export function instrumentStorage<Storage extends FlagsStorage>(
 ): Storage {
   const fault = describeNonStorage(storage) ?? describeWrongOptions(options, Object.keys(OPTIONS));
   if (fault) throw new TypeError(`instrumentStorage ${fault}`);
+  /**
+   * `flags.storage.operation`: `get`, `list`, `commit`, `events` or `dataVersion`; and `error.type`: the code of the
+   * error, or `conflict` for a commit that came second.
+   */
   const durations = meterOf(options.meterProvider).createHistogram('flags.storage.operation.duration', {
     description: 'Duration of the calls of the storage.',
     unit: 's',

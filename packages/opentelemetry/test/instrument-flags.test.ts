@@ -8,7 +8,7 @@ import { AggregationTemporality, InMemoryMetricExporter } from '@opentelemetry/s
 import { until } from '../../../test/until.js';
 import { temporaryDirectory } from '../../core/test/storage/temporary-directory.js';
 import { createOn, endAll, follow, startRoot } from '../../follower/test/servers.js';
-import { codeBlocks, codeIn, read, tableAfter } from '../../http/test/docs/documents.js';
+import { codeBlocks, read } from '../../http/test/docs/documents.js';
 import { runProgram } from '../../http/test/docs/run-module.js';
 import { type InstrumentFlagsOptions, instrumentFlags } from '../src/index.js';
 import { brokenMetrics, type Metrics, type Point, startMetrics } from './metrics.js';
@@ -407,15 +407,6 @@ describe('the guide and the README', () => {
     const flags = await open();
     expect(choose).toContain('isCounted');
     await runProgram(choose, { result: 'undefined', scope: { instrumentFlags, flags } });
-  });
-
-  it('have every metric', async () => {
-    const documented = tableAfter(read('docs/telemetry.md'), '## Metrics').map(([name]) => codeIn(name));
-    const source = ['instrument-flags', 'instrument-storage'].map((file) =>
-      read(`packages/opentelemetry/src/${file}.ts`),
-    );
-    const created = [...source.join('').matchAll(/\.create\w+\('(flags\.[a-z.]+)'/g)].map(([, name]) => name);
-    expect(created).toEqual(documented);
   });
 
   it('have code that measures', async () => {

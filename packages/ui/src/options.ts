@@ -14,7 +14,7 @@ export interface FlagsUiOptions {
   readonly api?: string | undefined;
   /** The name in the browser tab and in the header. Default: `'Flags'`. */
   readonly title?: string | undefined;
-  /** Shown on every page. Default: none. */
+  /** `{ text, tone }` on every page. `tone` is `info`, `warning` or `danger`. Default: none. */
   readonly banner?: Banner;
   /** The address of a link back to your application. Default: none. */
   readonly home?: string | undefined;
@@ -23,11 +23,17 @@ export interface FlagsUiOptions {
    * "view as". Default: none.
    */
   readonly signIn?: string | undefined;
-  /** Environments in which every change passes through the review. Default: `production`, or else the last one. */
+  /**
+   * Environments in which every change that clients notice passes through the review. Default: `production`, or else
+   * the last one.
+   */
   readonly reviewIn?: readonly string[];
   /** Whether the page sends its own `Content-Security-Policy`. Default: true. Set false if your host sends one. */
   readonly csp?: boolean;
-  /** Whether pages of other origins may show this page in a frame. Default: false. They could trick users into clicks. */
+  /**
+   * Whether pages of other origins may show this page in a frame. They could trick users into clicks. False also sends
+   * `X-Frame-Options: DENY`, whatever `csp` is. Default: false.
+   */
   readonly allowFraming?: boolean;
   /** The mount path, such as `/internal/flags`. Set it when the framework keeps this path in the URL. Default: `''`. */
   readonly basePath?: string | undefined;

@@ -1,12 +1,18 @@
 /** The limits of errors. They are members of `LIMITS`. */
 export const ERROR_LIMITS = {
-  /** Issues in one error. Validation stops at this number. */
+  /** Issues of one error. Beyond it: validation stops. */
   issues: 100,
-  /** The message of an error or an issue, which may quote input. */
+  /** Characters of the message of an error or an issue, which may quote input. Beyond it: the message is shortened. */
   issueMessage: 1000,
-  /** One word of such a message, because names and paths may have any length. */
+  /**
+   * Characters of one word of such a message, because names and paths may have any length. Beyond it: the word is
+   * shortened.
+   */
   messageWord: 200,
-  /** The JSON Pointer of an issue, which may contain names from the input. */
+  /**
+   * Characters of the JSON Pointer of an issue, which may contain names from the input. Beyond it: the path is
+   * shortened.
+   */
   issuePath: 200,
 } as const;
 
@@ -34,67 +40,133 @@ export function shortenMessage(message: string): string {
   );
 }
 
-/** Each code, and whether the call was refused, or failed in this node or its storage: then it may succeed later. */
+/**
+ * Each code, and whether the call was refused, or failed in this node or its storage: then it may succeed later. The
+ * docstrings are the meanings in docs/reference/error-codes.md: `npm run reference:write`.
+ */
 const CODES = {
+  /** The input violates the schema or a rule. */
   invalid_input: 'refusal',
+  /** The JSON Patch cannot be applied, or changes a read-only path. */
   invalid_patch: 'refusal',
+  /** A `test` operation of the JSON Patch failed. */
   patch_test_failed: 'refusal',
+  /** No project has this id. */
   project_not_found: 'refusal',
+  /** The project has no such flag. */
   flag_not_found: 'refusal',
+  /** No such environment is configured. */
   environment_not_found: 'refusal',
+  /** The environment of the flag has no such strategy. */
   strategy_not_found: 'refusal',
+  /** No such role is configured. */
   role_not_found: 'refusal',
+  /** `isUser` does not know the user. */
   user_not_found: 'refusal',
+  /** The user is not a member, or has another role. */
   member_not_found: 'refusal',
+  /** No such application has been seen. */
   application_not_found: 'refusal',
+  /** No such consumer of events exists, or it was deleted while it ran. */
   consumer_not_found: 'refusal',
+  /** No such token exists. */
   token_not_found: 'refusal',
+  /** No segment has this id. */
   segment_not_found: 'refusal',
+  /** The project has no such parent flag, or it is archived. */
   parent_not_found: 'refusal',
+  /** The flag does not depend on the named flag. */
   dependency_not_found: 'refusal',
+  /** No change set has this id. */
   change_set_not_found: 'refusal',
+  /** The strategy has no rollout. */
   rollout_not_found: 'refusal',
+  /** No change request has this id. */
   change_request_not_found: 'refusal',
+  /** The id is taken. */
   project_exists: 'refusal',
+  /** The name is taken, in any project or in the archive. */
   flag_exists: 'refusal',
+  /** The user is already a member. */
   member_exists: 'refusal',
+  /** The name, or the given secret, is in use. */
   token_exists: 'refusal',
+  /** A token with the given secret was deleted, and stays deleted. */
   token_deleted: 'refusal',
+  /** Another segment has this name. */
   segment_exists: 'refusal',
+  /** An archived flag cannot be changed. Revive it first. */
   flag_archived: 'refusal',
+  /** Only an archived flag can be deleted. */
   flag_not_archived: 'refusal',
+  /** Flags depend on it. */
   flag_has_children: 'refusal',
+  /** Strategies use the segment, or a moving flag uses one of its project. */
   segment_in_use: 'refusal',
+  /** A flag cannot depend on itself. */
   dependency_cycle: 'refusal',
+  /** The parent has a parent, or the child has children. */
   dependency_too_deep: 'refusal',
+  /** The project `default` cannot be deleted. */
   project_protected: 'refusal',
+  /** The project has flags that are not archived. */
   project_not_empty: 'refusal',
+  /** A flag without strategies cannot be enabled. */
   environment_has_no_strategies: 'refusal',
+  /** A rollout needs a flag that is on, and a strategy that is not disabled. */
   environment_disabled: 'refusal',
+  /** A project must keep an owner. */
   last_owner: 'refusal',
+  /** The document has changed since (`ifRevision`, `If-Match`). */
   revision_mismatch: 'refusal',
+  /** Later change sets changed the same parts. `details` names them. */
   undo_conflict: 'refusal',
+  /** The request was applied, rejected or withdrawn, has failed or expired. */
   change_request_not_open: 'refusal',
+  /** The author of a change request cannot approve or reject it. */
   own_change_request: 'refusal',
+  /** The request would now do something else than what was seen. Read it again. */
   effect_changed: 'refusal',
+  /** Nobody serves what is due: `due.run` is false. */
   due_disabled: 'refusal',
+  /** The strategy has a rollout. */
   rollout_exists: 'refusal',
+  /** The token of the author is gone. Only in `failure` of a change request or rollout. */
   author_revoked: 'refusal',
+  /** The approval policy protects an environment whose clients would see the change. */
   approval_required: 'refusal',
+  /** Another change has this id: of another actor, or other content. */
   id_taken: 'refusal',
+  /** A flag, segment or project would exceed `documentBytes`. */
   document_too_large: 'refusal',
+  /** A change set or import would exceed `changesPerSet`, `documentsPerImport` or `changeSetBytes`. */
   change_set_too_large: 'refusal',
+  /**
+   * Other callers changed the same document 20 times meanwhile. While the approval policy names an environment, changes
+   * of flags and segments follow each other over all nodes, as if of one document. Try again.
+   */
   too_much_contention: 'transient',
+  /** The database stayed locked. Try again. */
   storage_busy: 'transient',
+  /** The storage cannot be reached or written. Try again. */
   storage_unavailable: 'transient',
+  /** The commit failed midway: repeat the change with its `id`, or read the state. */
   outcome_unknown: 'transient',
+  /** The storage no longer has this event: read the state, and start from now. */
   history_lost: 'refusal',
+  /** The storage cannot be used here, such as better-sqlite3 13 on an old Node. */
   storage_unsupported: 'transient',
+  /** `describeUsers` has failed. Only `onError` gets it. */
   user_lookup_failed: 'refusal',
+  /** A follower has no flags yet, or its upstream refuses it or is away. */
   upstream_unavailable: 'refusal',
+  /** Followers follow each other in a circle, or more than three deep. */
   upstream_loop: 'refusal',
+  /** The token is missing, unknown or expired, or nobody is logged in. */
   unauthenticated: 'refusal',
+  /** The token is of another kind, or `authorize` refused. */
   forbidden: 'refusal',
+  /** The flags have been closed. */
   closed: 'transient',
 } as const satisfies Record<string, 'refusal' | 'transient'>;
 

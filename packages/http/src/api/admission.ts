@@ -28,18 +28,27 @@ interface Kind {
   readonly isInOrder?: true;
 }
 
+/** The docstrings are the table of heavy requests in docs/reference/limits.md. */
 const KINDS = {
-  /** Bodies over 64 KiB, until they are handled. */
+  /**
+   * Bodies over 64 KiB, and all packed ones, until they are handled. Bodies that a parser of your own has read do not
+   * count.
+   */
   body: { places: 4 * 1024 * 1024, queue: 'bodies', isInOrder: true },
-  /** Whole lists, histories and large documents. */
+  /** Reading a history, events, a change set, a change request, a segment or a whole list; the playground. */
   read: { places: 2, queue: 'unlimited', isOnePerActor: true },
-  /** Previews, plans, exports and reads of the past. */
+  /** A preview, a plan of several changes, an export, a state at an earlier time (`asOf`), a search in events. */
   plan: { places: 2, queue: 'short', isOnePerActor: true },
+  /**
+   * A change set or request of more than 10 changes; approving or applying a request; undo; import, also with `dryRun`;
+   * any other change with a body over 64 KiB.
+   */
   change: { places: 1, replies: 2, queue: 'short', isOnePerActor: true },
+  /** A report with a body over 64 KiB. */
   report: { places: 2, queue: 'unlimited' },
-  /** Evaluations of many flags. */
+  /** An evaluation of all flags, from 64 KiB of its response on. */
   evaluation: { places: 2, replies: 16, queue: 'unlimited' },
-  /** The encoding of a document for SDKs, which clients share. */
+  /** Encoding the flags for SDKs, which clients share. */
   document: { places: 2, queue: 'unlimited' },
 } as const satisfies Readonly<Record<string, Kind>>;
 
@@ -50,8 +59,8 @@ const PATIENCE = 5000;
 /** While others wait, a client that takes longer to read its reply is disconnected, in milliseconds. */
 const LONGEST_READ = 120_000;
 /**
- * The interval of the check, in milliseconds. It runs only while requests wait. It is short, because many clients that do
- * not read keep their places one after the other, and the time until the next check adds up.
+ * The interval of the check, in milliseconds. It runs only while requests wait. It is short, because many clients that
+ * do not read keep their places one after the other, and the time until the next check adds up.
  */
 const CHECK_INTERVAL = 100;
 
@@ -82,8 +91,8 @@ interface Waiting {
 export interface Passage {
   readonly meter: BodyMeter;
   /**
-   * Resolves when the request has a place. Repeated calls do nothing. Rejects with `overloaded` when the queue is full, and
-   * with the reason of the signal when the client disconnects while it waits.
+   * Resolves when the request has a place. Repeated calls do nothing. Rejects with `overloaded` when the queue is full,
+   * and with the reason of the signal when the client disconnects while it waits.
    */
   enter(kind: WorkKind): Promise<void>;
   isInside(): boolean;
@@ -98,6 +107,25 @@ export interface Passage {
 /** Limits how much long work one API does at once. */
 export type Admission = (request: Pick<FlagsRequest, 'signal'>, actor: string) => Passage;
 
+/**
+ * Creates the places for long requests. What comes together has to fit into the memory, so each router gives places to
+ * requests that are long. Switching flags off needs none, also by a change set of at most 256 KiB.
+ *
+ * - One caller is one user or token. Reports and evaluations are not counted by token, because a fleet shares one.
+ * - A place is free when its change is committed, when its response is taken, or when its client disconnects. A
+ *   response over 128 KiB is taken in slices. An evaluation leaves its place to the next one when it is made, while at
+ *   most 16 clients read theirs. A change that has begun is completed.
+ * - While others wait, a client that takes nothing of its response for 5 seconds is disconnected, and so is one that
+ *   reads for two minutes, or sends less than 64 KiB of its body in 5 seconds. At most two long responses to changes
+ *   are written while another change waits.
+ * - A response up to 1 MiB has an `ETag` of its content. A longer one is written while its client reads, and has none.
+ * - Flags for SDKs are encoded once per scope and state, and kept with an `ETag` of their content, up to 32 MiB for
+ *   each router. Longer ones keep the `ETag` only.
+ * - Cached responses other than pages are kept once, whatever unknown parameters or repeated slashes their addresses
+ *   have.
+ * - A connection with many requests at once gets 64 answers in a turn of the event loop, and is not read while 32 of
+ *   its requests wait.
+ */
 export function createAdmission(): Admission {
   const inside = new Set<Place>();
   const queue: Waiting[] = [];

@@ -4,6 +4,7 @@ import type { JsonSchema } from '@flags/core/integration/shared';
 import { createValidator } from '@flags/core/integration/shared';
 import jsonpatch, { type Operation, type Validator } from 'fast-json-patch';
 import * as compiled from '../compiled-schemas.js';
+import { ROUTER_LIMITS } from '../limits.js';
 
 /** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */
 export type JsonPatchOperation =
@@ -14,25 +15,16 @@ export type JsonPatchOperation =
 /** A JSON Patch: all operations are applied in order, or none. */
 export type JsonPatch = readonly JsonPatchOperation[];
 
-/** The largest number of operations of a patch. */
-const OPERATIONS = 1000;
-
-/** Characters of JSON that one patch may copy: each `copy` can double a document. */
-const COPIES = 500_000;
-
-/** Characters of a JSON Pointer: to match and to split a longer one would take long. */
-const POINTER = 4096;
-
 const pointer: JsonSchema = {
   type: 'string',
   // The bound is a part of the pattern, so that a long text is not matched.
-  pattern: `^(?![\\s\\S]{${POINTER + 1}})(?:/(?:[^~/]|~[01])*)*$`,
-  description: `a JSON Pointer of at most ${POINTER} characters: empty, or starting with /, with ~ only as ~0 or ~1`,
+  pattern: `^(?![\\s\\S]{${ROUTER_LIMITS.patchPointer + 1}})(?:/(?:[^~/]|~[01])*)*$`,
+  description: `a JSON Pointer of at most ${ROUTER_LIMITS.patchPointer} characters: empty, or starting with /, with ~ only as ~0 or ~1`,
 };
 
 const jsonPatch: JsonSchema = {
   type: 'array',
-  maxItems: OPERATIONS,
+  maxItems: ROUTER_LIMITS.patchOperations,
   items: {
     type: 'object',
     properties: {
@@ -177,7 +169,8 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
       throw invalidPatch(index, 'value', 'is required, as JSON');
     }
     if (effective) copied += applyOne(root, effective, index);
-    if (copied > COPIES) throw invalidPatch(index, 'path', 'copies more than a patch is allowed to copy');
+    if (copied > ROUTER_LIMITS.patchCopies)
+      throw invalidPatch(index, 'path', 'copies more than a patch is allowed to copy');
   }
   return withDepthGuard(() => cloneJson(root.document ?? null));
 }

@@ -53,7 +53,10 @@ const MISSING_DOCUMENTS = Object.fromEntries(
   ERROR_CODES.filter((code) => code.endsWith('_not_found')).map((code) => [code, notFound]),
 ) as Readonly<Record<MissingDocument, ErrorKind>>;
 
-/** The record type requires an entry for every error code, except those that end in `_not_found`. */
+/**
+ * The record type requires an entry for every error code, except those that end in `_not_found`. The docstrings are the meanings
+ * of those that only this API has, in docs/reference/error-codes.md.
+ */
 export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>> = {
   ...MISSING_DOCUMENTS,
   invalid_input: { status: 400, name: 'ValidationError' },
@@ -100,13 +103,21 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   closed: unavailable,
   unauthenticated: { status: 401, name: 'AuthenticationRequired' },
   forbidden: noAccess,
+  /** A page of another origin sent the request. */
   cross_origin: noAccess,
+  /** With `auth: 'none'`: the header `Host` names an unknown host. */
   host_not_allowed: noAccess,
+  /** No such path exists. */
   not_found: notFound,
+  /** The path has other methods. `Allow` lists them. */
   method_not_allowed: { status: 405, name: 'MethodNotAllowedError' },
+  /** The body is larger than `bodyLimit`, or has more than `structure`. */
   payload_too_large: { status: 413, name: 'PayloadTooLargeError' },
+  /** The body is not JSON. */
   unsupported_media_type: { status: 415, name: 'ContentTypeError' },
+  /** The body is malformed JSON, or deeper than `depth`. */
   invalid_json: badData,
+  /** Other heavy requests run or wait. Try again. */
   overloaded: unavailable,
 };
 

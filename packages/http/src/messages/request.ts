@@ -6,6 +6,7 @@ import type { FlagsError } from '@flags/core';
 import { withoutMapping } from '@flags/core/integration/http';
 import { nextTurn, pause } from '@flags/core/integration/shared';
 import type { Awaitable } from '@flags/core/types';
+import { ROUTER_LIMITS } from '../limits.js';
 import { HttpError, invalidInput, overloaded } from './errors.js';
 
 /** A request, independent of any framework. Adapters create it from the framework's request. */
@@ -156,14 +157,6 @@ export function isShortBody({ headers }: Pick<FlagsRequest, 'headers'>): boolean
   return Number(headers['content-length'] ?? Number.NaN) <= SHORT_BODY;
 }
 
-/** API input has only a few levels. Deeper JSON would overflow the stack of recursive functions. */
-export const MAX_DEPTH = 32;
-/**
- * The maximum number of arrays, objects and members in a body. The largest accepted report (10,000 flags with variants)
- * has fewer. Without this limit, a body of many `[]` would parse into a far larger object graph.
- */
-export const MAX_STRUCTURE = 100_000;
-
 const QUOTE = 34;
 const COLON = 58;
 const OPEN_BRACKET = 91;
@@ -184,9 +177,9 @@ export function findExcess(text: string): 'depth' | 'structure' | undefined {
     else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
       structure++;
       depth++;
-      if (depth > MAX_DEPTH) return 'depth';
+      if (depth > ROUTER_LIMITS.depth) return 'depth';
     }
-    if (structure > MAX_STRUCTURE) return 'structure';
+    if (structure > ROUTER_LIMITS.structure) return 'structure';
   }
   return undefined;
 }
@@ -228,7 +221,7 @@ export function createBodyReader(bodyLimit: number): BodyReader {
       return parseJson(body, limit);
     }
     if (request.hasBody && body === undefined) throw alreadyRead();
-    if (isDeeperThan(MAX_DEPTH, body)) throw tooDeep();
+    if (isDeeperThan(ROUTER_LIMITS.depth, body)) throw tooDeep();
     return body;
   };
 }
@@ -254,7 +247,7 @@ function alreadyRead(): FlagsError {
 }
 
 function tooDeep(): HttpError {
-  return new HttpError('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Reduce its nesting.`);
+  return new HttpError('invalid_json', `The body is nested deeper than ${ROUTER_LIMITS.depth} levels. Reduce its nesting.`);
 }
 
 async function parseJson(raw: string | Uint8Array, limit: number): Promise<unknown> {
@@ -278,7 +271,7 @@ function checkStructure(text: string): void {
   const excess = findExcess(text);
   if (excess === 'depth') throw tooDeep();
   if (excess === undefined) return;
-  const message = `The body has more than ${MAX_STRUCTURE} arrays, objects and members. Send less.`;
+  const message = `The body has more than ${ROUTER_LIMITS.structure} arrays, objects and members. Send less.`;
   throw new HttpError('payload_too_large', message);
 }
 

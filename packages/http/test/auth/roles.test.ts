@@ -6,7 +6,7 @@ import * as adapter from '../../../express/src/index.js';
 import { type Action, createFlagsRouter, isApiToken, roles, type UserRole } from '../../../express/src/index.js';
 import { PERMISSION_ROWS, permissionOf, writtenBy } from '../../src/actions.js';
 import { ROUTES } from '../../src/routes.js';
-import { codeBlocks, read, tableAfter } from '../docs/documents.js';
+import { codeBlocks, read } from '../docs/documents.js';
 import { runProgram } from '../docs/run-module.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
@@ -97,26 +97,6 @@ describe('the mark of API tokens', () => {
 });
 
 describe('roles', () => {
-  it('match the guide, with every action once', () => {
-    const [VIEWER, EDITOR, ADMIN] = [1, 2, 3];
-    const documented = new Map<string, string>();
-    for (const row of tableAfter(read('docs/roles.md'), '## What each role may do')) {
-      for (const [role, column] of [
-        ['viewer', VIEWER],
-        ['editor', EDITOR],
-        ['admin', ADMIN],
-      ] as const) {
-        for (const [, action = ''] of row[column]?.matchAll(/`(\w+)`/g) ?? []) {
-          expect(documented.has(action)).toBe(false);
-          documented.set(action, role);
-        }
-      }
-    }
-    expect(Object.fromEntries(documented)).toEqual(
-      Object.fromEntries(PERMISSION_ROWS.map(([action, { role }]) => [action, role])),
-    );
-  });
-
   it('have an action for every route, and a route or a part of a change for every action', () => {
     const asked = ROUTES.flatMap(({ action }) => permissionOf(action) ?? []);
     expect(asked.filter((action) => !roles.admin(action))).toEqual([]);

@@ -8,7 +8,7 @@ import { inspect } from 'node:util';
 import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import express from 'express';
 import { createFlagsRouter } from '../../../express/src/index.js';
-import { codeBlocks, codeIn, membersOf, read, tableAfter } from './documents.js';
+import { codeBlocks, read } from './documents.js';
 import { runProgram } from './run-module.js';
 
 /** The handlers of SIGTERM that a program registers. */
@@ -225,12 +225,6 @@ describe('the README of @flags/openfeature', () => {
     expect(promised.length).toBeGreaterThan(0);
     expect(printed).toEqual(promised);
   });
-
-  it('has every option of createFlagsProvider', () => {
-    const documented = tableAfter(readme, '### `createFlagsProvider(flags, options)`').map(([cell]) => codeIn(cell));
-    const options = membersOf(read('packages/openfeature/src/options.ts'), 'export interface FlagsProviderOptions');
-    expect(documented).toEqual(options);
-  });
 });
 
 describe('READMEs of packages', () => {
@@ -301,17 +295,14 @@ describe('programs', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  describe.each(['README.md', 'site/index.md', 'docs/typed-api.md', 'docs/error-codes.md'])(
-    'the code of %s',
-    (path) => {
-      it('prints the values in its comments', async () => {
-        const promised = [...programOf(path).matchAll(/console\.log\(.*\/\/ → (.*)$/gm)].map(([, value]) => value);
-        expect(promised.length).toBeGreaterThan(0);
-        await run(path);
-        expect(printed).toEqual(promised);
-      });
-    },
-  );
+  describe.each(['README.md', 'site/index.md', 'docs/typed-api.md'])('the code of %s', (path) => {
+    it('prints the values in its comments', async () => {
+      const promised = [...programOf(path).matchAll(/console\.log\(.*\/\/ → (.*)$/gm)].map(([, value]) => value);
+      expect(promised.length).toBeGreaterThan(0);
+      await run(path);
+      expect(printed).toEqual(promised);
+    });
+  });
 
   it('prints the same when README.md runs again', async () => {
     const first = await run('README.md');

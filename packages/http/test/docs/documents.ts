@@ -31,9 +31,3 @@ export function tableAfter(markdown: string, heading: string): string[][] {
 export function codeIn(cell: string | undefined): string {
   return /^`([^`]+)`/.exec(cell ?? '')?.[1] ?? '';
 }
-
-/** The names of an interface's members, from its source. */
-export function membersOf(source: string, declaration: string): string[] {
-  const body = source.slice(source.indexOf(declaration)).split('\n}')[0] ?? '';
-  return [...body.matchAll(/^\s+readonly (\w+)\??:/gm)].map(([, name]) => name ?? '');
-}

@@ -4,7 +4,6 @@ import { codeBlocks, read } from './documents.js';
 /** Documents whose code is one program, and what it expects of its host. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   'README.md js': '',
-  'docs/error-codes.md js': '',
   'docs/evaluating-elsewhere.md ts': '',
   'docs/flags-as-code.md ts': '',
   'docs/getting-started.md ts': '',
