@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { nextTurn } from '@flags/core/integration/shared';
 import type { Awaitable } from '@flags/core/types';
-import { collectPieces, jsonOf, type Pieces, SLICE_LENGTH, slicesOf } from '../messages/json.js';
+import { collectPieces, jsonOf, SLICE_LENGTH, slicesOf } from '../messages/json.js';
 import { entityTag, type FlagsReply, namesTag, ownBytes, textReply, toTag } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
 import type { Admission, Passage } from './admission.js';

@@ -133,7 +133,7 @@ export function isJsonType(header: string | undefined): boolean {
   return /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(mediaType(header));
 }
 
-export function mediaType(header = ''): string {
+function mediaType(header = ''): string {
   return header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 

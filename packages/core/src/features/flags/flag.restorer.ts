@@ -173,7 +173,7 @@ function withRolloutsOf(flag: FlagState, other: FlagState, without: readonly Sta
  * Merges a flag: restores the parts that the set has changed, and keeps all others. Keeps the present rollouts, but for
  * those that the set has started. After a later step, such a start is a conflict.
  */
-export function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
+function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
   const started = startedAndOn(before, after, now);
   const [was, became, is] = [before, after, now].map((flag) => flag && withoutRollouts(flag));
   const { target, conflicts } = mergeParts({ before: was, after: became, now: is });

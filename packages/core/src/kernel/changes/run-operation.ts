@@ -62,7 +62,7 @@ type Validating = { readonly validate: AnyValidators };
  *
  * @throws FlagsError `invalid_input`
  */
-export function readInput(engine: Validating, row: Pick<AnyRow, 'input' | 'isInputOptional'>, input: unknown): unknown {
+function readInput(engine: Validating, row: Pick<AnyRow, 'input' | 'isInputOptional'>, input: unknown): unknown {
   const given = row.isInputOptional ? (input ?? {}) : input;
   return row.input === undefined ? given : engine.validate[row.input]?.(given as never);
 }
