@@ -9,7 +9,7 @@ import type {
 } from '@flags/core';
 import { CHANGES } from '../../api/paths.js';
 import { projectsCreatedBy, projectsOfDocument } from '../../api/permission.js';
-import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../../api/route.js';
+import { ID_HEADER, type RouteRequest, type RouteResult, route } from '../../api/route.js';
 import { createProjectFilter, type ProjectFilter } from '../../auth/permissions.js';
 import { checkChanges, checkCommitted, createChangePermissions } from '../../changes/change-permissions.js';
 import { areAll, hasMembers } from '../../events/event-filter.js';
@@ -131,7 +131,7 @@ export const changeRoutes = [
       return visiblePreview(await permissions.flags.preview(changes, query), request.principal);
     },
   }),
-] satisfies readonly Route[];
+];
 
 /** Returns the flags of projects that the caller may see. */
 export async function visiblePreview(

@@ -3,7 +3,7 @@ import { projectOfSegment } from '@flags/core/integration/http';
 import { projectIn } from '../../api/body.js';
 import { SEGMENT, SEGMENTS } from '../../api/paths.js';
 import { LONG_READ, listReply, segmentIdIn, WHOLE_LIST } from '../../api/query.js';
-import { type Route, revised, route } from '../../api/route.js';
+import { revised, route } from '../../api/route.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import {
@@ -122,7 +122,7 @@ export const segmentRoutes = [
       return { body: segmentListToWire(jsonArray(items, segmentToWire)) };
     },
   }),
-] satisfies readonly Route[];
+];
 
 /** Handlers pass on the project, because the segment may move to another one after the permission check. */
 function locateSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {
