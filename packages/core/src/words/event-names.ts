@@ -6,7 +6,7 @@ interface EventName {
 }
 
 /** The names of each type of event. */
-export const EVENT_NAMES = {
+const EVENT_NAMES = {
   'project-created': { wire: 'project-created', words: 'created the project' },
   'project-updated': { wire: 'project-updated', words: 'changed the project' },
   'project-deleted': { wire: 'project-deleted', words: 'deleted the project' },
