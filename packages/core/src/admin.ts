@@ -35,7 +35,6 @@ export {
   type Names,
   nameStrategies,
 } from './words/describe-differences.js';
-export { EVENT_WORDS } from './words/event-names.js';
 export { describeRequestEvent } from './words/describe-request.js';
 export { describeRolloutEvent, describeSteps, isRollout, rolloutsEndedBy } from './words/describe-rollout.js';
 export {
@@ -51,3 +50,4 @@ export {
   strategyName,
   strategyTitle,
 } from './words/describe-strategy.js';
+export { EVENT_WORDS } from './words/event-names.js';

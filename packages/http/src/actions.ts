@@ -48,6 +48,8 @@ interface PermissionRow {
   readonly writes?: Written;
   /** Only people may perform it: API tokens and anonymous callers never get the permission. */
   readonly people?: true;
+  /** No request has its name: requests of other names need the permission. */
+  readonly isShared?: true;
   /** The request may be repeated with the id in `Idempotency-Key`, and then counts once. */
   readonly takesBatchId?: true;
 }
@@ -155,7 +157,7 @@ export const ACTIONS = {
   listChangeRequests: { role: 'viewer' },
   createChangeRequest: { role: 'editor', writes: 'request' },
   getChangeRequest: { role: 'viewer' },
-  decideChangeRequest: { role: 'editor', writes: 'decision', people: true },
+  decideChangeRequest: { role: 'editor', writes: 'decision', people: true, isShared: true },
   approveChangeRequest: { as: 'decideChangeRequest' },
   rejectChangeRequest: { as: 'decideChangeRequest' },
   withdrawChangeRequest: { role: 'editor', writes: 'decision' },
@@ -164,7 +166,7 @@ export const ACTIONS = {
   // Decides what others need.
   changeApprovalPolicy: { role: 'admin', of: 'instance', writes: 'policy', people: true },
   listRollouts: { role: 'viewer' },
-  changeRollout: { role: 'editor', writes: 'visible' },
+  changeRollout: { role: 'editor', writes: 'visible', isShared: true },
   startRollout: { as: 'changeRollout' },
   stopRollout: { as: 'changeRollout' },
   pauseRollout: { as: 'changeRollout' },
@@ -242,7 +244,7 @@ export type ActionName = keyof Rows;
 
 /** The name of a request. */
 export type RequestName = {
-  [Name in ActionName]: Rows[Name] extends { readonly by: 'change' } ? never : Name;
+  [Name in ActionName]: Rows[Name] extends { readonly by: 'change' } | { readonly isShared: true } ? never : Name;
 }[ActionName];
 
 /**

@@ -6,7 +6,7 @@ interface EventName {
 }
 
 /** The names of each type of event. The docstrings are the meanings in docs/reference/events.md. */
-export const EVENT_NAMES = {
+const EVENT_NAMES = {
   /** A project was created. */
   'project-created': { wire: 'project-created', words: 'created the project' },
   /** The display name or the description of a project changed. */

@@ -14,9 +14,9 @@ export const PAGE = inputParameters('pageQuery', {
   after: 'Position after which the page starts: `next` of the previous response.',
 });
 
-interface ReadableList<Item, Query> {
+interface ReadableList<Item, Query, Name extends Action> {
   readonly path: string;
-  readonly action: Action;
+  readonly action: Name;
   readonly summary: string;
   /** The name of the reply's schema. */
   readonly component: string;
@@ -36,7 +36,9 @@ interface ReadableList<Item, Query> {
 }
 
 /** Returns the route of a list, page by page, of what the caller may read. */
-export function readableListRoute<Item, Query>(of: ReadableList<Item, Query>): Route {
+export function readableListRoute<Item, Query, const Name extends Action>(
+  of: ReadableList<Item, Query, Name>,
+): Route<Name> {
   const { path, action, summary, member, noun } = of;
   return route('GET', path, action, {
     permissionIn: 'anyProject',

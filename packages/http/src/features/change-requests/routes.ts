@@ -120,7 +120,7 @@ const DECISIONS: readonly Decision[] = [
   },
 ];
 
-function decisionRoute({ path, row, decide }: Decision): Route {
+function decisionRoute({ path, row, decide }: Decision): Route<`${Decision['path']}ChangeRequest`> {
   const name = `${path}ChangeRequest` as const;
   const permission = permissionOf(name);
   return route('POST', `${CHANGE_REQUEST}/${path}`, name, {
@@ -189,7 +189,7 @@ export const changeRequestRoutes = [
       revised(await findReadable(request, params.changeRequestId), requestToWire),
   }),
   ...DECISIONS.map(decisionRoute),
-] satisfies readonly Route[];
+];
 
 /** Which environments need approval. */
 export const policyRoutes = [
@@ -208,4 +208,4 @@ export const policyRoutes = [
       body: await flags.approvalPolicy.set(unchecked<ApprovalPolicy>(body), context),
     }),
   }),
-] satisfies readonly Route[];
+];

@@ -2,7 +2,7 @@ import type { Consumer } from '@flags/core';
 import type { ConsumerReset } from '@flags/core/types';
 import { CONSUMER, CONSUMERS } from '../../api/paths.js';
 import { listReply } from '../../api/query.js';
-import { type Route, route, TOO_LARGE } from '../../api/route.js';
+import { route, TOO_LARGE } from '../../api/route.js';
 import { unchecked } from '../../messages/request.js';
 import {
   count,
@@ -56,4 +56,4 @@ export const consumerRoutes = [
     errors: ['consumer_not_found'],
     handle: ({ flags, params }) => flags.consumers.delete({ consumer: params.name }),
   }),
-] satisfies readonly Route[];
+];

@@ -8,7 +8,7 @@ import {
 import { exportReadableDefinitions } from '@flags/core/integration/http';
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { parameter } from '../../api/query.js';
-import { type Route, type RouteRequest, route } from '../../api/route.js';
+import { type RouteRequest, route } from '../../api/route.js';
 import { createProjectFilter, isPermitted } from '../../auth/permissions.js';
 import { createChangePermissions } from '../../changes/change-permissions.js';
 import { unchecked } from '../../messages/request.js';
@@ -124,7 +124,7 @@ export const definitionRoutes = [
       return { body: importResultToWire({ ...result, rollouts }, visible) };
     },
   }),
-] satisfies readonly Route[];
+];
 
 /**
  * Checks the permission in every project that a document names, before the document is validated: callers without

@@ -1,7 +1,7 @@
 import { FlagsError, LIMITS, type Token } from '@flags/core';
 import type { ReportOrigin, VerifiedToken } from '@flags/core/types';
 import { CLIENT, ENVIRONMENT_PARAMETER, FRONTEND, VIEW_PARAMETERS } from '../../api/paths.js';
-import { ID_HEADER, type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';
+import { ID_HEADER, type SdkRequest, sdkRoute } from '../../api/route.js';
 import type { Scope } from '../../auth/permissions.js';
 import {
   CLIENT_SPEC_HEADER,
@@ -184,7 +184,7 @@ export const clientRoutes = [
       };
     },
   }),
-] satisfies readonly SdkRoute[];
+];
 
 function clientRequestOf({ source, principal, query, sent }: SdkRequest): ClientRequest {
   const clientSpec = headerOf(sent, CLIENT_SPEC_HEADER.toLowerCase());
@@ -216,7 +216,7 @@ export const clientReportRoutes = [
       await record(request.source.reportMetricsInBulk(reported, origin));
     },
   }),
-] satisfies readonly SdkRoute[];
+];
 
 /** @throws FlagsError `invalid_input` */
 function batchIdOf({ sent }: SdkRequest): string | undefined {
@@ -264,7 +264,7 @@ export const edgeRoutes = [
       return { body: { tokens: visible.map(verifiedTokenToWire) } };
     },
   }),
-] satisfies readonly SdkRoute[];
+];
 
 function isWithin(scope: Scope, { projects, environment }: Token): boolean {
   const isOfScope = scope.environment === '*' || scope.environment === environment;
@@ -286,7 +286,7 @@ export const frontendReportRoutes = [
     body: { schema: reportSchema },
     handle: (request) => report(request, 'frontend'),
   }),
-] satisfies readonly SdkRoute[];
+];
 
 type ReportAccess = 'client' | 'frontend';
 

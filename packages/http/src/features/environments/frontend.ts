@@ -3,7 +3,7 @@ import { evaluatePaced } from '@flags/core/integration/http';
 import { pause } from '@flags/core/integration/shared';
 import { FRONTEND } from '../../api/paths.js';
 import { otherParametersIn, parameter } from '../../api/query.js';
-import { type QueryParameter, type RouteResult, type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';
+import { type QueryParameter, type RouteResult, type SdkRequest, sdkRoute } from '../../api/route.js';
 import { clientQueryOf, selectedNames } from '../../client/client-document.js';
 import { jsonArray } from '../../messages/json.js';
 import { addressOf, unchecked } from '../../messages/request.js';
@@ -80,7 +80,7 @@ export const frontendRoutes = [
       return evaluate(request, contextFromWire(context ?? {}, addressOf(request.sent)));
     },
   }),
-] satisfies readonly SdkRoute[];
+];
 
 /** Evaluates in slices. `forContext` pins the configuration, so that the names of the visible flags fit the evaluation. */
 async function evaluate(

@@ -9,7 +9,7 @@ import {
 import { type FlagResolution, type JsonSchema, pause, resolveVariant } from '@flags/core/integration/shared';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS, OFREP_STREAM } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
-import { type SdkRequest, type SdkRoute, sdkRoute } from '../../api/route.js';
+import { type SdkRequest, sdkRoute } from '../../api/route.js';
 import { TICKET_PARAMETER } from '../../auth/auth.js';
 import { type ClientQuery, clientQueryOf, isSelected, selectedNames } from '../../client/client-document.js';
 import { HttpError, ofrepFailure } from '../../messages/errors.js';
@@ -219,7 +219,7 @@ export const ofrepRoutes = [
       return { stream: refetchHub.prepare({ environment, ...permission }) };
     },
   }),
-] satisfies readonly SdkRoute[];
+];
 
 /** Several nodes share an address: an event of one node may cause a request to another, which does not have the change yet. */
 async function catchUpWithEvent({ source, services: { refetchHub }, query }: SdkRequest): Promise<void> {

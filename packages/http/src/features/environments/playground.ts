@@ -2,7 +2,7 @@ import { type FlagExplanation, type Flags, FlagsError, LIMITS } from '@flags/cor
 import { listFlagEntries, paced } from '@flags/core/integration/http';
 import type { JsonSchema } from '@flags/core/integration/shared';
 import type { ConstraintExplanation } from '@flags/core/types';
-import { type Route, route, TOO_LARGE } from '../../api/route.js';
+import { route, TOO_LARGE } from '../../api/route.js';
 import { jsonTexts } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import {
@@ -255,7 +255,7 @@ export const playgroundRoutes = [
     reply: objectComponent('ContextList', { version, contexts: listOf(contextSchema) }),
     handle: async ({ flags }) => ({ body: { version: 1, contexts: flags.recentContexts() } }),
   }),
-] satisfies readonly Route[];
+];
 
 /** The maximum length of a reply, in characters. Clients request the remaining flags with `from`. */
 const MAX_REPLY_LENGTH = 4 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { acceptsTimes, BUILT_IN_STRATEGIES, type BuiltInStrategy } from '@flags/
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { type Action, PERMISSION_ROWS } from '../../actions.js';
 import { parameter } from '../../api/query.js';
-import { type Route, route } from '../../api/route.js';
+import { route } from '../../api/route.js';
 import type { Principal } from '../../auth/permissions.js';
 import { isPermitted } from '../../auth/permissions.js';
 import {
@@ -103,7 +103,7 @@ export const sessionRoutes = [
       return { body: { ...shown, actions: await allowedActions(principal, query.project) } };
     },
   }),
-] satisfies readonly Route[];
+];
 
 /** Only the host knows the parameters of its own strategies. */
 function ownStrategy(name: string): BuiltInStrategy {
@@ -128,4 +128,4 @@ export const openApiRoutes = [
     sameForAll: 'process',
     handle: async ({ services: { openApi } }) => ({ body: openApi() }),
   }),
-] satisfies readonly Route[];
+];

@@ -6,7 +6,7 @@ import type { FlagType } from '@flags/core/types';
 import type { Action } from '../../actions.js';
 import { PROJECT, SEGMENTS } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
-import { type Route, type RouteBody, route } from '../../api/route.js';
+import { type RouteBody, route } from '../../api/route.js';
 import { isPermitted } from '../../auth/permissions.js';
 import { withSegmentCheck } from '../../changes/change-permissions.js';
 import { unchecked } from '../../messages/request.js';
@@ -352,4 +352,4 @@ export const toolRoutes = [
       await flags.apply(changes, withoutUndefined({ id, reason, bypassApproval }));
     },
   }),
-] satisfies readonly Route[];
+];

@@ -19,7 +19,7 @@ import {
   VARIANTS,
 } from '../../api/paths.js';
 import { listReply, WHOLE_LIST } from '../../api/query.js';
-import { changing, type Route, route } from '../../api/route.js';
+import { changing, route } from '../../api/route.js';
 import { withSegmentCheck } from '../../changes/change-permissions.js';
 import { JSON_PATCH, readPatch } from '../../changes/json-patch.js';
 import { unchecked } from '../../messages/request.js';
@@ -133,7 +133,7 @@ export const environmentRoutes = [
     changes: 'flag',
     handle: ({ flags, ref, context }) => changing(flags, 'disable', { ref, context }),
   }),
-] satisfies readonly Route[];
+];
 
 export const strategyRoutes = [
   route('GET', STRATEGIES, 'listStrategies', {
@@ -205,7 +205,7 @@ export const strategyRoutes = [
     changes: 'flag',
     handle: ({ flags, ref, context }) => changing(flags, 'removeStrategy', { ref, context }),
   }),
-] satisfies readonly Route[];
+];
 
 export const variantRoutes = [
   route('GET', ENVIRONMENT_VARIANTS, 'listVariants', {
@@ -243,7 +243,7 @@ export const variantRoutes = [
       return { body: variantWeightsToWire(result), revision };
     },
   }),
-] satisfies readonly Route[];
+];
 
 /** A dependency in wire form: `feature` is the parent's name. */
 interface WireDependency extends Omit<DependencyInput, 'flag'> {
@@ -295,4 +295,4 @@ export const dependencyRoutes = [
         body: (names) => names,
       }),
   }),
-] satisfies readonly Route[];
+];

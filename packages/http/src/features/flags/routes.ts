@@ -3,7 +3,7 @@ import { type FlagEntry, type InputSchemas, listFlagEntries } from '@flags/core/
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from '../../api/paths.js';
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
-import { changing, type Route, type RouteResult, route } from '../../api/route.js';
+import { changing, type RouteResult, route } from '../../api/route.js';
 import { JSON_PATCH } from '../../changes/json-patch.js';
 import { flagTag } from '../../messages/reply.js';
 import { unchecked } from '../../messages/request.js';
@@ -132,7 +132,7 @@ export const flagRoutes = [
     never: ['flag_archived'],
     handle: ({ flags, ref, context }) => changing(flags, 'archiveFlag', { ref, context }),
   }),
-] satisfies readonly Route[];
+];
 
 export const archiveRoutes = [
   route('GET', `${ARCHIVE}/features`, 'listArchivedFlags', {
@@ -174,4 +174,4 @@ export const archiveRoutes = [
     permissionIn: projectOfFlag,
     handle: ({ flags, ref, context }) => flags.deleteFlag(ref, context),
   }),
-] satisfies readonly Route[];
+];

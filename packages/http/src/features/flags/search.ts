@@ -2,7 +2,7 @@ import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError
 import { LIST_NOUNS, listReadableFlags } from '@flags/core/integration/http';
 import { FEATURES, TAG_PARAMETER } from '../../api/paths.js';
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
-import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../../api/route.js';
+import { type QueryParameter, type QueryValues, type RouteRequest, route } from '../../api/route.js';
 import { firstPermittedProject, isPermitted } from '../../auth/permissions.js';
 import { labelsInQuery } from '../../client/client-document.js';
 import { unchecked } from '../../messages/request.js';
@@ -165,7 +165,7 @@ export const featureRoutes = [
       throw new FlagsError('flag_exists', `The flag name ${name} is taken; choose another.`);
     },
   }),
-] satisfies readonly Route[];
+];
 
 async function isFlag(flags: Flags, name: string): Promise<boolean> {
   try {

@@ -4,7 +4,7 @@ import type { JsonSchema } from '@flags/core/integration/shared';
 import type { LabelChanges } from '@flags/core/types';
 import { FEATURE, projectOfFlag } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';
-import { type Route, revised, route } from '../../api/route.js';
+import { revised, route } from '../../api/route.js';
 import { SIMPLE } from '../../client/client-document.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
@@ -132,4 +132,4 @@ export const tagRoutes = [
       return { revision };
     },
   }),
-] satisfies readonly Route[];
+];

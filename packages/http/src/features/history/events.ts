@@ -10,14 +10,7 @@ import type { JsonSchema } from '@flags/core/integration/shared';
 import type { Action } from '../../actions.js';
 import { EVENTS } from '../../api/paths.js';
 import { inputParameters, LONG_READ, parameter, textsOfPage } from '../../api/query.js';
-import {
-  type QueryParameter,
-  type QueryValues,
-  type Route,
-  type RouteRequest,
-  type RouteResult,
-  route,
-} from '../../api/route.js';
+import { type QueryParameter, type QueryValues, type RouteRequest, type RouteResult, route } from '../../api/route.js';
 import { isPermitted } from '../../auth/permissions.js';
 import { describeActors } from '../../auth/users.js';
 import { eventFilterFor, projectsOfSetIn, subjectsOf } from '../../events/event-filter.js';
@@ -121,7 +114,7 @@ export const eventRoutes = [
       return { stream: await eventHub.prepare({ lastEventId, maySee, isStillAdmitted, hasValidToken }) };
     },
   }),
-] satisfies readonly Route[];
+];
 
 /**
  * Returns a page of at most 1 MiB, without the events that the caller may not see. The next page continues after the last

@@ -115,7 +115,7 @@ export const changeSetRoutes = [
       );
     },
   }),
-] satisfies readonly Route[];
+];
 
 /** The common members of all history routes. */
 const HISTORY = {
@@ -142,7 +142,7 @@ export const historyRoutes = [
     summary: 'List the change sets of a flag, newest first',
     handle: (request) => readHistory(request, request.ref),
   }),
-] satisfies readonly Route[];
+];
 
 /** The maximum number of pages that one request reads to find change sets that the caller may see. */
 const MAX_PAGES = 10;

@@ -3,7 +3,7 @@ import type { JsonSchema } from '@flags/core/integration/shared';
 import type { Role } from '@flags/core/types';
 import { USER_ROLE, USERS } from '../../api/paths.js';
 import { positiveIntegerIn } from '../../api/query.js';
-import { type Route, route } from '../../api/route.js';
+import { route } from '../../api/route.js';
 import type { ShownUser, UserId } from '../../auth/users.js';
 import { invalidInput } from '../../messages/errors.js';
 import { jsonArray } from '../../messages/json.js';
@@ -92,4 +92,4 @@ export const memberRoutes = [
     form: { errors: 'messages' },
     handle: ({ flags, ref, params, context }) => flags.removeMember(ref, memberFromWire(params, undefined), context),
   }),
-] satisfies readonly Route[];
+];

@@ -2,7 +2,7 @@ import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { PROJECT, PROJECTS } from '../../api/paths.js';
 import { LONG_READ, listReply, WHOLE_LIST } from '../../api/query.js';
-import { type Route, revised, route } from '../../api/route.js';
+import { revised, route } from '../../api/route.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import { count, example, listOf, objectComponent, text, timestamp, version } from '../../messages/schema.js';
@@ -118,4 +118,4 @@ export const projectRoutes = [
     changes: 'project',
     handle: ({ flags, ref, context }) => flags.deleteProject(ref, context),
   }),
-] satisfies readonly Route[];
+];

@@ -3,7 +3,7 @@ import { listReadableRollouts, ROLLOUT_STATES } from '@flags/core/integration/ht
 import { ROLLOUT, ROLLOUTS } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { readableListRoute } from '../../api/readable-list.js';
-import { changing, type Route, route } from '../../api/route.js';
+import { changing, route } from '../../api/route.js';
 import { unchecked } from '../../messages/request.js';
 import { boolean } from '../../messages/schema.js';
 import { endedRolloutSchema, rolloutSchema, rolloutToWire as toWire } from '../flags/rollout-wire.js';
@@ -72,4 +72,4 @@ export const rolloutRoutes = [
     handle: ({ flags, ref, body, context }) =>
       changing(flags, 'advanceRollout', { ref, input: unchecked(body ?? {}), context, toWire }),
   }),
-] satisfies readonly Route[];
+];

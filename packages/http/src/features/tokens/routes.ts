@@ -4,7 +4,7 @@ import type { JsonSchema } from '@flags/core/integration/shared';
 import type { TokenChanges, TokenRotation } from '@flags/core/types';
 import { TOKEN, TOKENS } from '../../api/paths.js';
 import { listReply, WHOLE_LIST } from '../../api/query.js';
-import { type Route, route, TOO_LARGE } from '../../api/route.js';
+import { route, TOO_LARGE } from '../../api/route.js';
 import { unchecked } from '../../messages/request.js';
 import {
   example,
@@ -153,4 +153,4 @@ export const tokenRoutes = [
     summary: 'Delete an API token',
     handle: ({ flags, params, context }) => flags.tokens.delete({ token: params.token }, context),
   }),
-] satisfies readonly Route[];
+];

@@ -11,7 +11,7 @@ import { readPages } from '@flags/core/integration/http';
 import type { ApplicationInstance, ApplicationRef, FlagApplication, SeenFlags } from '@flags/core/types';
 import { APPLICATIONS, CLIENT_METRICS, METRICS, projectOfFlag, USAGE } from '../../api/paths.js';
 import { inputParameters, listReply, parameter } from '../../api/query.js';
-import { type QueryValues, type Route, type RouteRequest, type RouteResult, route } from '../../api/route.js';
+import { type QueryValues, type RouteRequest, type RouteResult, route } from '../../api/route.js';
 import { jsonArray, jsonMap, type Pieces } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import {
@@ -194,7 +194,7 @@ export const metricsRoutes = [
       body: seenApplicationsToWire(readPages((page) => flags.applications.listByFlag(page))),
     }),
   }),
-] satisfies readonly Route[];
+];
 
 const usagePeriodSchema = objectComponent(
   'UsagePeriod',
@@ -292,7 +292,7 @@ export const usageRoutes = [
       body: { ...STABLE, data: jsonArray(await rawUsage(flags, params.featureName, hoursBack(query))) },
     }),
   }),
-] satisfies readonly Route[];
+];
 
 function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'>): Promise<RouteResult> {
   const { limit: _limit, after: _after, ...filter } = query;
