@@ -247,7 +247,10 @@ function alreadyRead(): FlagsError {
 }
 
 function tooDeep(): HttpError {
-  return new HttpError('invalid_json', `The body is nested deeper than ${ROUTER_LIMITS.depth} levels. Reduce its nesting.`);
+  return new HttpError(
+    'invalid_json',
+    `The body is nested deeper than ${ROUTER_LIMITS.depth} levels. Reduce its nesting.`,
+  );
 }
 
 async function parseJson(raw: string | Uint8Array, limit: number): Promise<unknown> {
