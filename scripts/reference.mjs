@@ -29,7 +29,9 @@ const PAGES = {
   'tours.md': tours,
 };
 
-const outdated = readdirSync(FOLDER).filter((name) => !Object.hasOwn(PAGES, name));
+// The other pages of the folder are written by hand.
+const isWritten = (name) => readFileSync(join(FOLDER, name), 'utf8').startsWith(NOTE);
+const outdated = readdirSync(FOLDER).filter((name) => !Object.hasOwn(PAGES, name) && isWritten(name));
 for (const [name, pageOf] of Object.entries(PAGES)) {
   const page = `${NOTE}\n${(await pageOf()).trimEnd()}\n`;
   const file = join(FOLDER, name);

@@ -40,7 +40,7 @@ export async function roles() {
   return `# Roles
 
 The least role that may perform each action: ${code('viewer')}, ${code('editor')} or ${code('admin')}. A higher role may do it as well.
-[Roles](../roles.md) says how to use them.
+[The HTTP API](../http-api.md#give-each-user-a-role) says how to use them.
 
 ${list}
 
