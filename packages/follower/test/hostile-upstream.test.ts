@@ -249,10 +249,8 @@ describe('a connection that does not work', () => {
       response.end();
     });
     streams = [(_, response) => response.writeHead(302, { location: other.url }).end()];
-    await expect(start({ startTimeout: 200 })).rejects.toMatchObject({
-      code: 'upstream_unavailable',
-      cause: { message: expect.stringContaining('redirect') },
-    });
+    const follower = await start({ startTimeout: 0 });
+    await until(() => String(follower.status().error).includes('redirect'));
     expect(elsewhere).toEqual([]);
   });
 
