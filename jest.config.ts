@@ -110,9 +110,9 @@ const config: Config = {
   globalSetup: '<rootDir>/test/global-setup.mjs',
   // Ends what hangs; nothing is proven by how quick a test is.
   testTimeout: 60_000,
-  // Much of the time is spent waiting for disks, processes, browsers and delays. In full, where no test is short of time,
-  // more of it: many tests delay each response.
-  maxWorkers: isFull ? 2 * availableParallelism() : availableParallelism() + 1,
+  // Much of the time is spent waiting for disks, processes, browsers and delays. More workers would slow down the tests that
+  // bound processor time.
+  maxWorkers: availableParallelism() + 1,
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
 };
 

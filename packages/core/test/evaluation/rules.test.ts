@@ -468,16 +468,17 @@ describe('the time of one evaluation', () => {
         ] as const,
     ),
   )('is bounded with patterns of %s, also the first time (in a group: %s)', (part, isGroup) => {
-    const measured = [1, 2, 3].map((round) => {
+    // Each round has new patterns. A busy machine makes some rounds slow, a pattern beyond the bound all of them.
+    const best = HOSTILE_TEXTS.map(() => Number.POSITIVE_INFINITY);
+    for (let round = 1; round <= 9 && Math.max(...best) >= 150; round++) {
       const constraints = heaviestPatterns(part, `${part.length}${round}q`, isGroup);
       const { snapshot } = watched([flag({ strategies: [{ name: 'default', constraints }] })]);
-      return HOSTILE_TEXTS.map((userId) => {
+      for (const [index, userId] of HOSTILE_TEXTS.entries()) {
         const started = processorTime();
         snapshot.isEnabled('checkout', { userId });
-        return processorTime() - started;
-      });
-    });
-    const best = HOSTILE_TEXTS.map((_, index) => Math.min(...measured.map((times) => times[index] ?? 0)));
+        best[index] = Math.min(best[index] ?? 0, processorTime() - started);
+      }
+    }
     expect(Math.max(...best)).toBeLessThan(150);
   });
 
