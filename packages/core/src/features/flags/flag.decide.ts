@@ -8,13 +8,13 @@ import {
   assertNotArchived,
   type EnvironmentState,
   enabledEnvironments,
-  type FlagEvent,
   type FlagHead,
   type FlagState,
   METADATA,
   membersOf,
   newFlagState,
 } from './flag.js';
+import type { FlagEvent } from './flag.kind.js';
 import type { FlagChanges, FlagMembers, LabelChanges, NewFlag } from './flag.types.js';
 import type { Strategy } from './strategy.types.js';
 
