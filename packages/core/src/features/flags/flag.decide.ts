@@ -18,6 +18,10 @@ import type { FlagEvent } from './flag.kind.js';
 import type { FlagChanges, FlagMembers, LabelChanges, NewFlag } from './flag.types.js';
 import type { Strategy } from './strategy.types.js';
 
+/*
+ * Decides what happens to a whole flag: creation, copies, metadata, archive, deletion and moves.
+ */
+
 /** Values of a new flag that the caller provides. */
 export interface FlagOrigin {
   readonly project: string;

@@ -27,6 +27,10 @@ import type { Strategy } from './strategy.types.js';
 import type { RolloutEndReason, StrategyRollout } from './strategy-rollout.types.js';
 import type { Variant } from './variant.types.js';
 
+/*
+ * Flags as documents: their events, what each event needs, and the state after it.
+ */
+
 interface EnvironmentEvent<Type extends 'environment-enabled' | 'environment-disabled'>
   extends DomainEvent<Type, { readonly enabled: boolean }, { readonly enabled: boolean }> {
   readonly environment: string;

@@ -8,6 +8,10 @@ import type { FlagEnvironment, SegmentUse, Strategy } from './strategy.types.js'
 import type { StrategyRollout } from './strategy-rollout.types.js';
 import type { Variant } from './variant.types.js';
 
+/*
+ * The state of a flag, the rows of its members, and what follows from a state.
+ */
+
 /** The stored state of a flag: one document. */
 export interface FlagState extends FlagMembers {
   readonly name: string;
