@@ -49,7 +49,7 @@ async function assertUsable(
 }
 
 /** Returns the events that bring a segment to another state. */
-export function restoreSegment(now: SegmentState | undefined, target: SegmentState | undefined): SegmentEvent[] {
+function restoreSegment(now: SegmentState | undefined, target: SegmentState | undefined): SegmentEvent[] {
   if (isSameJson(now, target)) return [];
   if (!target) return now ? [{ type: 'segment-deleted', data: null, before: now }] : [];
   return now
