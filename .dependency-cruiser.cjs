@@ -201,7 +201,9 @@ module.exports = {
       to: {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
-          // The state and the events of a kind: `segment.decide.ts` knows `segment.ts`.
+          // Of a kind they know the types of its events only.
+          '\\.kind\\.ts$',
+          // The state of a kind: `segment.decide.ts` knows `segment.ts`.
           '/$1\\.ts$',
           '^packages/core/src/kernel/change\\.ts$',
           '^packages/core/src/features/(change-requests/change-request|flags/flag|projects/project|segments/segment|tokens/(people|token))\\.ts$',
@@ -210,6 +212,13 @@ module.exports = {
           '^packages/core/src/evaluation/strategies\\.ts$',
         ],
       },
+    },
+    {
+      name: 'decisions-know-events-as-types',
+      comment: 'Decisions return events. How events become a state is not their business.',
+      severity: 'error',
+      from: { path: '^packages/core/src/.*\\.decide\\.ts$' },
+      to: { path: '\\.kind\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'decisions-know-no-operations',

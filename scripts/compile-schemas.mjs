@@ -31,7 +31,7 @@ async function compile(list, file) {
   const schemas = await readSchemas(list);
   const compiler = readFileSync(join(ROOT, 'scripts/schema-compiler.cjs'));
   const hash = createHash('sha256').update(JSON.stringify(schemas)).update(compiler).digest('hex');
-  const start = `// Written by scripts/compile-schemas.mjs. Do not edit.\n// ${hash}\n`;
+  const start = `// The compiled schemas of inputs. Written by scripts/compile-schemas.mjs; do not edit.\n// ${hash}\n`;
   if (existsSync(file) && readFileSync(file, 'utf8').startsWith(start)) return;
   // Loaded only where there is something to compile.
   const { compileSchemas } = require('./schema-compiler.cjs');

@@ -1,5 +1,9 @@
 import { FlagsError } from './errors.js';
 
+/*
+ * Texts in code-point order, groups of items, and sets of listeners.
+ */
+
 /**
  * Compares text by Unicode code points, like databases that store UTF-8. JavaScript's `<` compares UTF-16 units, and so
  * sorts U+10000 and above (surrogate pairs) before U+E000–U+FFFF.

@@ -1,3 +1,7 @@
+/*
+ * Compares, copies and freezes JSON values.
+ */
+
 /**
  * Whether two JSON values are equal. The order of members does not matter, and absent members equal undefined ones.
  * Unlike Node's `isDeepStrictEqual` it ignores prototypes, which differ between the realms of a test runner.

@@ -43,7 +43,7 @@ export function createValidator<T>(
   };
 }
 
-/** Returns its input, typed, or throws `invalid_input`. */
+/** Checks an input by its schema: returns it, typed, or throws `invalid_input`. */
 export type Validator<T> = (input: unknown) => T;
 
 /** Lists the issues that the schema and the options find, at most {@link LIMITS.issues}. */

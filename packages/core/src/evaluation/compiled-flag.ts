@@ -9,6 +9,10 @@ import type { StrategyTest } from './rollout.js';
 import type { FlagCounter } from './usage-counters.js';
 import { COMPILED_OFF, COMPILED_ON, type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
 
+/*
+ * Flags as evaluation reads them: compiled once, at their first use.
+ */
+
 export interface CompiledFlag {
   /** Whether any candidate holds. */
   readonly condition: Condition;

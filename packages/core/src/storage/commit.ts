@@ -1,6 +1,10 @@
 import { FlagsError } from '../base/errors.js';
 import type { Commit, CommitResult, DocumentCheck, DocumentKey, DocumentWrite, NewEvent, Vacancy } from './port.js';
 
+/*
+ * Prepares a commit for a storage, checks it, and applies it.
+ */
+
 /** Reads the current state while the caller holds the lock. */
 export interface CurrentState {
   /** Returns the document's revision; 0 if it does not exist or was deleted. */

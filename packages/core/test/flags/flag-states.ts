@@ -1,5 +1,5 @@
-import type { EnvironmentState, FlagEvent, FlagState } from '../../src/features/flags/flag.js';
-import { evolveFlag } from '../../src/features/flags/flag.kind.js';
+import type { EnvironmentState, FlagState } from '../../src/features/flags/flag.js';
+import { evolveFlag, type FlagEvent } from '../../src/features/flags/flag.kind.js';
 import { toStrategy } from '../../src/features/flags/strategies.decide.js';
 import type { Strategy } from '../../src/features/flags/strategy.types.js';
 

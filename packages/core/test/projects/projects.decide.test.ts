@@ -3,8 +3,8 @@ import { defaultEnvironment, describeEffects, effectsToReview, hiddenToReview, i
 import type { FlagVisibility } from '../../src/features/flags/effect.decide.js';
 import { isFreeOfApproval } from '../../src/features/flags/review.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/features/projects/members.decide.js';
-import type { ProjectEvent, ProjectState } from '../../src/features/projects/project.js';
-import { evolveProject } from '../../src/features/projects/project.kind.js';
+import type { ProjectState } from '../../src/features/projects/project.js';
+import { evolveProject, type ProjectEvent } from '../../src/features/projects/project.kind.js';
 import { healthOf } from '../../src/features/projects/project.operations.js';
 import type { FlagEffect } from '../../src/index.js';
 import { createSettings } from '../../src/options.js';

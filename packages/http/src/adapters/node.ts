@@ -6,6 +6,10 @@ import { partsOfTarget } from '../api/query.js';
 import { DEFAULT_HEADERS, type FlagsReply, NOT_FOUND, UNEXPECTED } from '../messages/reply.js';
 import { type BodyMeter, drain, type FlagsRequest, readStream } from '../messages/request.js';
 
+/*
+ * The adapter for `node:http`, and for frameworks built on it.
+ */
+
 /** A Node request, with the properties that a framework may add. */
 export interface NodeRequest extends IncomingMessage {
   /** The URL before the framework stripped the mount path. */

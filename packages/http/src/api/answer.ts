@@ -146,7 +146,7 @@ export function createDocuments(admission: Admission, maxBytes = MAX_BYTES): Doc
   }
 
   async function encode(entry: Entry, { key, generate }: SharedDocument): Promise<Encoded> {
-    const passage = admission({ signal: undefined }, key);
+    let passage: Passage | undefined;
     const digest = createHash('sha256');
     let slices: Buffer[] | undefined = [];
     let length = 0;
@@ -162,7 +162,10 @@ export function createDocuments(admission: Admission, maxBytes = MAX_BYTES): Doc
           slices = undefined;
           add(entry, -length);
         }
-        if (text.length === SLICE_LENGTH) await passage.enter('document');
+        if (text.length === SLICE_LENGTH) {
+          passage ??= admission({ signal: undefined }, key);
+          await passage.enter('document');
+        }
       }
       const etag = toTag(digest.digest('hex'), undefined);
       if (slices === undefined) return { etag, body: undefined, read: () => slicesOf(generate()) };
@@ -174,7 +177,7 @@ export function createDocuments(admission: Admission, maxBytes = MAX_BYTES): Doc
       drop(key, entry);
       throw error;
     } finally {
-      passage.leave();
+      passage?.leave();
       entry.readers--;
     }
   }

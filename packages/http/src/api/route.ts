@@ -36,6 +36,7 @@ import type { SchemaSource } from '../messages/schema.js';
 import type { FlagsSource } from '../source.js';
 
 import type { WorkKind } from './admission.js';
+import type { PathParameterName } from './path-parameters.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -281,6 +282,9 @@ type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${
     ? Name
     : never;
 
+/** Accepts the paths whose parameters `PATH_PARAMETERS` describes. */
+type DescribedPath<Path extends string> = Path & (ParameterOf<Path> extends PathParameterName ? unknown : never);
+
 /** The reference that a path with these parameters names. */
 type RefOf<Parameter extends string> = 'strategyId' extends Parameter
   ? StrategyRef
@@ -328,20 +332,29 @@ type SdkRow<Path extends string> = Pick<
 /** Returns the route of a row for SDKs. */
 export function sdkRoute<const Path extends SdkPath, const Name extends ActionName>(
   method: Method,
-  path: Path,
+  path: DescribedPath<Path>,
   action: Name,
   row: SdkRow<Path>,
 ): SdkRoute<Name> {
   // The path says that the access is not `admin`, and the row that its handler needs no engine.
-  return route(method, path, action, row as unknown as Row<Path>) as SdkRoute<Name>;
+  return toRoute(method, path, action, row as unknown as Row<string>) as SdkRoute<Name>;
 }
 
 /** Returns the route of a row, with its defaults. Infers the handler's parameters and reference from the path. */
 export function route<const Path extends string, const Name extends ActionName>(
   method: Method,
-  path: Path,
+  path: DescribedPath<Path>,
   action: Name,
-  { body, ...row }: Row<Path>,
+  row: Row<Path>,
+): Route<Name> {
+  return toRoute(method, path, action, row as Row<string>);
+}
+
+function toRoute<Name extends ActionName>(
+  method: Method,
+  path: string,
+  action: Name,
+  { body, ...row }: Row<string>,
 ): Route<Name> {
   const [, part, family] = path.split('/');
   const ifMatch = row.changes && path.includes(PARAMETERS[row.changes]) && row.changes;

@@ -8,6 +8,10 @@ import type { FlagsSource, StreamTickets } from '../source.js';
 import { createOriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
 
+/*
+ * Finds out who sends a request: by API token, by the session of the host, or without authentication.
+ */
+
 /** Returns the token kinds that this part of the API accepts. */
 export function kindsFor(access: Access): readonly TokenKind[] {
   return access === 'ofrep' ? ['client', 'frontend'] : [access];

@@ -1,5 +1,9 @@
 import { paced } from '@flags/core/integration/http';
 
+/*
+ * Writes JSON, in pieces where it is long: a reply is sent while the rest of it is generated.
+ */
+
 /** JSON text that is generated while the reply is written. A piece holds at most one item of a list. */
 export type Pieces = AsyncGenerator<string, void>;
 

@@ -3,6 +3,10 @@ import type { FlagDetail } from '@flags/core';
 import type { Awaitable } from '@flags/core/types';
 import { type StartedText, slicesOf } from './json.js';
 
+/*
+ * Replies as the API returns them, whatever the framework: headers, entity tags, and slices of long texts.
+ */
+
 /** The destination of a stream. Node's `ServerResponse` implements it. */
 export interface ReplySink {
   /** Whether the client has disconnected, or the stream has ended. */

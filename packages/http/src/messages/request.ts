@@ -9,6 +9,10 @@ import type { Awaitable } from '@flags/core/types';
 import { ROUTER_LIMITS } from '../limits.js';
 import { HttpError, invalidInput, overloaded } from './errors.js';
 
+/*
+ * Requests as the API sees them, whatever the framework: headers, addresses, and bodies within their limits.
+ */
+
 /** A request, independent of any framework. Adapters create it from the framework's request. */
 export interface FlagsRequest<Native = unknown> {
   readonly method: string;

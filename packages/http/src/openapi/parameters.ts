@@ -1,11 +1,12 @@
-import { type ErrorCode, type FlagsSettings, LIMITS } from '@flags/core';
+import { type FlagsSettings, LIMITS } from '@flags/core';
 import type { InputSchemas } from '@flags/core/integration/http';
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { ACTIONS, headerRulesOf } from '../actions.js';
+import { PATH_PARAMETERS, type PathParameter, type PathParameterName, pathNamesOf } from '../api/path-parameters.js';
 import { queryParametersOf } from '../api/query.js';
 import { BYPASS_HEADER, ID_HEADER, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
-import { positiveInteger, schemaFrom } from '../messages/schema.js';
+import { schemaFrom } from '../messages/schema.js';
 
 /** The dependencies of an operation's description beside its route. */
 export interface OperationContext {
@@ -22,48 +23,10 @@ export function parametersOf(route: Route, { schemas, settings }: OperationConte
   ];
 }
 
-export function pathNamesOf(path: string): readonly string[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-}
-
-interface PathParameter {
-  readonly description: string | ((settings: FlagsSettings) => string);
-  /** The error code if the path names something that does not exist. */
-  readonly error?: ErrorCode;
-  /** Default: text. */
-  readonly schema?: JsonSchema;
-}
-
-/** The meaning of the path parameters. */
-export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
-  projectId: { description: 'The id of the project.', error: 'project_not_found' },
-  featureName: { description: 'The name of the flag.', error: 'flag_not_found' },
-  environment: {
-    description: ({ environments }) => `The environment: ${environments.map(({ name }) => name).join(', ')}.`,
-    error: 'environment_not_found',
-  },
-  type: { description: 'The type of the tag; `simple` is the only one.' },
-  value: { description: 'The value of the tag, a label.' },
-  strategyId: { description: 'The id of the strategy.', error: 'strategy_not_found' },
-  parentName: { description: 'The name of the parent flag.', error: 'dependency_not_found' },
-  segmentId: { description: 'The id of the segment.', error: 'segment_not_found', schema: positiveInteger },
-  userId: { description: 'The id of the user in the host application.', schema: positiveInteger },
-  roleId: {
-    description: ({ roles }) => `The role: ${roles.map(({ id, name }) => `${id} ${name}`).join(', ')}.`,
-    error: 'role_not_found',
-    schema: positiveInteger,
-  },
-  appName: { description: 'The name of the application.', error: 'application_not_found' },
-  key: { description: 'The name of the flag.', error: 'flag_not_found' },
-  id: { description: 'The id of the change set.', error: 'change_set_not_found' },
-  changeRequestId: { description: 'The id of the change request.', error: 'change_request_not_found' },
-  token: { description: 'The id or the secret of the token.', error: 'token_not_found' },
-};
-
 const TEXT: JsonSchema = { type: 'string', minLength: 1 };
 
-function pathParameter(name: string, settings: FlagsSettings): object {
-  const { description = `The ${name}.`, schema = TEXT } = PATH_PARAMETERS[name] ?? {};
+function pathParameter(name: PathParameterName, settings: FlagsSettings): object {
+  const { description, schema = TEXT }: PathParameter = PATH_PARAMETERS[name];
   const shown = typeof description === 'string' ? description : description(settings);
   return { name, in: 'path', required: true, description: shown, schema };
 }

@@ -2,6 +2,7 @@ import type { ErrorCode } from '@flags/core';
 import type { InputSchemas } from '@flags/core/integration/http';
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { headerRulesOf, permissionOf, writtenBy } from '../actions.js';
+import { PATH_PARAMETERS, pathNamesOf } from '../api/path-parameters.js';
 import { type Route, TOO_LARGE } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
 import { ofrepFailureSchema } from '../features/environments/wire.js';
@@ -18,7 +19,7 @@ import {
   text,
 } from '../messages/schema.js';
 import { DEPTH_HEADER } from '../source.js';
-import { type OperationContext, PATH_PARAMETERS, pathNamesOf } from './parameters.js';
+import type { OperationContext } from './parameters.js';
 
 const kinds = Object.entries(ERROR_KINDS);
 
@@ -79,7 +80,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(isWrite && auth !== 'token' ? (['cross_origin'] as const) : []),
     ...(auth === 'none' ? (['host_not_allowed'] as const) : []),
     ...(names.length > 0 || query || paged || body?.required ? (['invalid_input'] as const) : []),
-    ...names.flatMap((name) => PATH_PARAMETERS[name]?.error ?? []),
+    ...names.flatMap((name) => PATH_PARAMETERS[name].error ?? []),
     ...(body ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
     ...(body && access === 'admin' ? TOO_LARGE : []),
     ...(changes === 'flag' && names.includes('featureName') ? (['flag_archived'] as const) : []),

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
+import { until } from '../../../../test/until.js';
 import { flagToWire } from '../../src/client/client-document.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
 import { collectPieces, jsonArray } from '../../src/messages/json.js';
@@ -379,7 +380,8 @@ describe('inlined segments', () => {
         expect([reply?.stream !== undefined, reply?.body]).toEqual([true, undefined]);
         await reply?.discard?.();
       }
-      expect(bytesOfBuffers() - before).toBeLessThan(36 * 1024 * 1024);
+      // V8 frees the memory of collected buffers a little later.
+      await until(() => bytesOfBuffers() - before < 36 * 1024 * 1024);
       await many.close();
     }, 60_000);
   });

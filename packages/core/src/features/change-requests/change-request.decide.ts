@@ -9,13 +9,12 @@ import {
   FLAGS_IN_EVENTS,
   isOpen,
   type OpenStatus,
-  type RequestDecision,
-  type RequestEvent,
   type RequestState,
   type RequestSummary,
   type RequestTimes,
   type StoredApproval,
 } from './change-request.js';
+import type { RequestDecision, RequestEvent } from './change-request.kind.js';
 
 /** A request after a decision, with the event of the decision. */
 export type Decided = Recorded<RequestState, RequestEvent & DomainEvent>;

@@ -1,5 +1,41 @@
+import type { FlagRef } from '../../base/common.types.js';
+import type { DomainEvent } from '../../base/domain-event.js';
 import { type ChangedPart, type EventDescriptions, memberParts, type RecordedKind } from '../../kernel/kind.js';
-import { isOpen, type RequestEvent, type RequestState, type RequestSummary } from './change-request.js';
+import {
+  type ChangeRequestStatus,
+  isOpen,
+  type OpenStatus,
+  type RequestState,
+  type RequestSummary,
+} from './change-request.js';
+
+/** The data of every event of a request. Events do not contain the inputs of changes and the ids of people. */
+interface Told<State extends ChangeRequestStatus> {
+  readonly id: string;
+  readonly state: State;
+  /** The name of the author. */
+  readonly author: string;
+  /** The operations of the changes, each once: at most ten. */
+  readonly ops: readonly string[];
+  /** At most ten: `flagCount` is the number of all. */
+  readonly flags: readonly FlagRef[];
+  readonly flagCount: number;
+  readonly environments: readonly string[];
+  readonly at: string | null;
+  /** Absent if the request is about one project, or the instance: that of the event. */
+  readonly projects?: RequestSummary['projects'];
+}
+
+type End = Pick<RequestSummary, 'endedAt' | 'lateBy' | 'changeSet' | 'failure'>;
+type Before = Pick<Told<OpenStatus>, 'id' | 'state' | 'at'>;
+
+/** The decision of an event: the request was approved, or has got another time. */
+export type RequestDecision = 'approved' | 'scheduled';
+
+export type RequestEvent =
+  | DomainEvent<'change-request-created', Told<OpenStatus>, null>
+  | DomainEvent<'change-request-decided', Told<OpenStatus> & { readonly decision: RequestDecision }, Before>
+  | DomainEvent<'change-request-ended', Told<Exclude<ChangeRequestStatus, OpenStatus>> & End, Before>;
 
 /** The parents of requests: a poll reads only the open ones. */
 export const [OPEN, ENDED] = ['open', 'ended'] as const;

@@ -1,5 +1,4 @@
 import type { FlagRef } from '../../base/common.types.js';
-import type { DomainEvent } from '../../base/domain-event.js';
 import type { Refusal } from '../../base/errors.js';
 import type { ChangeAuthor } from '../../kernel/engine.js';
 
@@ -125,31 +124,3 @@ export interface RequestState extends RequestSummary {
 
 /** The most flags, and the most operations, that an event names. */
 export const FLAGS_IN_EVENTS = 10;
-
-/** The data of every event of a request. Events do not contain the inputs of changes and the ids of people. */
-interface Told<State extends ChangeRequestStatus> {
-  readonly id: string;
-  readonly state: State;
-  /** The name of the author. */
-  readonly author: string;
-  /** The operations of the changes, each once: at most ten. */
-  readonly ops: readonly string[];
-  /** At most ten: `flagCount` is the number of all. */
-  readonly flags: readonly FlagRef[];
-  readonly flagCount: number;
-  readonly environments: readonly string[];
-  readonly at: string | null;
-  /** Absent if the request is about one project, or the instance: that of the event. */
-  readonly projects?: RequestSummary['projects'];
-}
-
-type End = Pick<RequestSummary, 'endedAt' | 'lateBy' | 'changeSet' | 'failure'>;
-type Before = Pick<Told<OpenStatus>, 'id' | 'state' | 'at'>;
-
-/** The decision of an event: the request was approved, or has got another time. */
-export type RequestDecision = 'approved' | 'scheduled';
-
-export type RequestEvent =
-  | DomainEvent<'change-request-created', Told<OpenStatus>, null>
-  | DomainEvent<'change-request-decided', Told<OpenStatus> & { readonly decision: RequestDecision }, Before>
-  | DomainEvent<'change-request-ended', Told<Exclude<ChangeRequestStatus, OpenStatus>> & End, Before>;

@@ -36,7 +36,7 @@ import type {
   ListedChangeRequest,
   NewChangeRequest,
 } from './change-request.types.js';
-import type { RequestEngine, SharedRequestEngine } from './engine.js';
+import type { RequestEngine, SharedRequestEngine } from './request-engine.js';
 import { contentsOf, scopeOf } from './scope.js';
 
 const { kind: KIND } = requestDocuments;

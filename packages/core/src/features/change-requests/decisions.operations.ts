@@ -20,7 +20,7 @@ import {
   prepareRequested,
   toRequest,
 } from './change-requests.operations.js';
-import type { RequestEngine } from './engine.js';
+import type { RequestEngine } from './request-engine.js';
 import { assertUnchanged } from './scope.js';
 
 const { kind: KIND } = requestDocuments;

@@ -26,7 +26,7 @@ import {
   whenRefused,
 } from './change-requests.operations.js';
 import { finishRequest, originOf } from './decisions.operations.js';
-import type { DueRequestClock, SharedRequestEngine } from './engine.js';
+import type { DueRequestClock, SharedRequestEngine } from './request-engine.js';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

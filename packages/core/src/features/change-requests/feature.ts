@@ -9,12 +9,12 @@ import {
   newChangeRequest,
 } from './change-request.schema.js';
 import { DueRequests, type DueRequestsOptions } from './due-requests.js';
-import type { RequestParts, SharedRequestEngine } from './engine.js';
 import { createApprovalGate } from './gate.js';
 import { changeRequestOperations } from './operations.js';
 import { policyDocuments } from './policy.kind.js';
 import { createEmptyPolicy, policyOperations } from './policy.operations.js';
 import { approvalPolicy } from './policy.schema.js';
+import type { RequestParts, SharedRequestEngine } from './request-engine.js';
 
 /** The options of the host that change requests read. */
 export interface RequestOptions {

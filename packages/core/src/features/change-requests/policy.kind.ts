@@ -1,5 +1,9 @@
+import type { DomainEvent } from '../../base/domain-event.js';
 import { type ChangedPart, type EventDescriptions, type Kind, memberParts } from '../../kernel/kind.js';
-import type { ApprovalPolicy, ApprovalPolicyEvent } from './policy.js';
+import type { ApprovalPolicy } from './policy.js';
+
+/** A new policy replaces the whole old one. */
+export type ApprovalPolicyEvent = DomainEvent<'approval-policy-updated', ApprovalPolicy, ApprovalPolicy>;
 
 const policyEvents: EventDescriptions<ApprovalPolicyEvent, never> = {
   'approval-policy-updated': { parts: (event): readonly ChangedPart[] => memberParts(event), isWhole: true },

@@ -1,5 +1,3 @@
-import type { DomainEvent } from '../../base/domain-event.js';
-
 /** The approval that changes of a protected environment need. */
 export interface EnvironmentApproval {
   /** How many people must approve. */
@@ -17,9 +15,6 @@ export interface KnownApprovalPolicy extends ApprovalPolicy {
   /** The names that are not environments of this engine. Another process may have them; else they are misspelt. */
   readonly unknownEnvironments: readonly string[];
 }
-
-/** A new policy replaces the whole old one. */
-export type ApprovalPolicyEvent = DomainEvent<'approval-policy-updated', ApprovalPolicy, ApprovalPolicy>;
 
 /** The id of the only policy. */
 export const APPROVAL_POLICY = 'approval-policy';

@@ -33,6 +33,10 @@ import { startUsageRecorder, type UsageOptions } from '../usage/usage-recorder.j
 import type { UsageWriter } from '../usage/usage-writer.js';
 import { type FlagDocuments, flagDocumentsIn } from './flag-documents.js';
 
+/*
+ * The environments of this process: their flags, compiled and kept current with the documents in memory.
+ */
+
 /** Returns the frozen configuration of a flag in one environment. Its parts are those of the frozen state. */
 export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
   const { name, project, type, description, stale, impressionData, variants, dependencies } = flag;

@@ -4,9 +4,10 @@ import { invalidInput, type Validator } from '../../base/validator.js';
 import type { Actor, Engine, PreparedChange, UnitOfWork } from '../../kernel/engine.js';
 import type { Read, Versioned } from '../../storage/documents.js';
 import { assertNoFaults, type ConstraintsOf, newFaults, type PathOf } from './faults.js';
-import { dependencyEdges, edgeId, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
+import { dependencyEdges, edgeId, type FlagState, segmentsOf } from './flag.js';
 import {
   evolveFlag,
+  type FlagEvent,
   findFlag,
   flagDocuments,
   grows,

@@ -2,7 +2,8 @@ import { FlagsError } from '../../base/errors.js';
 import { isSameJson } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import type { Dependency } from './dependency.types.js';
-import { assertNotArchived, type FlagEvent, type FlagState } from './flag.js';
+import { assertNotArchived, type FlagState } from './flag.js';
+import type { FlagEvent } from './flag.kind.js';
 
 /** The parent and children of a flag that gets a dependency. */
 export interface DependencyContext {

@@ -8,15 +8,19 @@ import {
   assertNotArchived,
   type EnvironmentState,
   enabledEnvironments,
-  type FlagEvent,
   type FlagHead,
   type FlagState,
   METADATA,
   membersOf,
   newFlagState,
 } from './flag.js';
+import type { FlagEvent } from './flag.kind.js';
 import type { FlagChanges, FlagMembers, LabelChanges, NewFlag } from './flag.types.js';
 import type { Strategy } from './strategy.types.js';
+
+/*
+ * Decides what happens to a whole flag: creation, copies, metadata, archive, deletion and moves.
+ */
 
 /** Values of a new flag that the caller provides. */
 export interface FlagOrigin {

@@ -1,4 +1,5 @@
 import type { FlagRef, ProjectRef } from '../../base/common.types.js';
+import type { DomainEvent } from '../../base/domain-event.js';
 import { FlagsError } from '../../base/errors.js';
 import { pickPresent } from '../../base/json.js';
 import type { Constraint } from '../../evaluation/definitions.types.js';
@@ -17,14 +18,80 @@ import {
   type EnvironmentState,
   enabledEnvironments,
   environmentOf,
-  type FlagEvent,
   type FlagHead,
   type FlagState,
   METADATA,
   segmentsOf,
 } from './flag.js';
 import type { Strategy } from './strategy.types.js';
-import type { StrategyRollout } from './strategy-rollout.types.js';
+import type { RolloutEndReason, StrategyRollout } from './strategy-rollout.types.js';
+import type { Variant } from './variant.types.js';
+
+/*
+ * Flags as documents: their events, what each event needs, and the state after it.
+ */
+
+interface EnvironmentEvent<Type extends 'environment-enabled' | 'environment-disabled'>
+  extends DomainEvent<Type, { readonly enabled: boolean }, { readonly enabled: boolean }> {
+  readonly environment: string;
+}
+
+interface StrategyEvent<Type extends 'strategy-added' | 'strategy-updated' | 'strategy-removed', Data, Before>
+  extends DomainEvent<Type, Data, Before> {
+  readonly environment: string;
+}
+
+/** The rollout of a strategy; null after its end. */
+interface Rolling<Rollout extends StrategyRollout | null = StrategyRollout> {
+  /** The strategy's id. */
+  readonly strategy: string;
+  readonly rollout: Rollout;
+}
+
+/** A person took the step before its hold was over. */
+interface Early {
+  readonly early?: true;
+}
+
+interface RolloutEvent<Type extends `rollout-${string}`, Data, Before> extends DomainEvent<Type, Data, Before> {
+  readonly environment: string;
+}
+
+interface Stale {
+  readonly stale: boolean;
+}
+
+interface Archived {
+  readonly archived: boolean;
+  /** The environments in which the flag is enabled, or was before. */
+  readonly enabledIn: readonly string[];
+}
+
+interface Variants {
+  readonly variants: readonly Variant[];
+}
+
+export type FlagEvent =
+  | DomainEvent<'flag-created', FlagState, null>
+  | DomainEvent<'flag-updated', FlagHead, FlagHead>
+  | DomainEvent<'flag-stale-on' | 'flag-stale-off', Stale, Stale>
+  | DomainEvent<'flag-archived', Archived & { readonly archivedAt: string }, Archived>
+  | DomainEvent<'flag-revived', Archived, Archived>
+  | DomainEvent<'flag-deleted', null, FlagState>
+  | DomainEvent<'flag-moved', Pick<FlagState, 'project'>, Pick<FlagState, 'project'>>
+  | DomainEvent<'variants-updated', Variants, Variants>
+  | DomainEvent<'dependency-added', Dependency, null>
+  | DomainEvent<'dependency-updated', Dependency, Dependency>
+  | DomainEvent<'dependency-removed', null, Dependency>
+  | StrategyEvent<'strategy-added', Strategy, null>
+  | StrategyEvent<'strategy-updated', Strategy, Strategy>
+  | StrategyEvent<'strategy-removed', null, Strategy>
+  | EnvironmentEvent<'environment-enabled'>
+  | EnvironmentEvent<'environment-disabled'>
+  | RolloutEvent<'rollout-started', Rolling, null>
+  | RolloutEvent<'rollout-stepped', Rolling & Early, Rolling>
+  | RolloutEvent<'rollout-paused' | 'rollout-resumed', Rolling, Rolling>
+  | RolloutEvent<'rollout-ended', Rolling<null> & Early & { readonly reason: RolloutEndReason }, Rolling>;
 
 /** Replaces the matching item in place, or appends the new one. */
 function replaceOrAppend<T>(list: readonly T[], matches: (item: T) => boolean, item: T): readonly T[] {

@@ -26,6 +26,10 @@ import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './fla
 import type { Variant, VariantInput } from './variant.types.js';
 import * as variantRules from './variants.decide.js';
 
+/*
+ * The operations of whole flags, and of their variants.
+ */
+
 const INPUT_MEMBERS = ['name', ...FLAG_MEMBER_NAMES];
 
 /** Copies an input, which the caller may change while the operation runs. */

@@ -10,16 +10,8 @@ import { assertCanDepend } from './dependencies.decide.js';
 import { listChildren, listLiveChildren } from './dependencies.operations.js';
 import type { Dependency } from './dependency.types.js';
 import { assertNoChildren, replaceMetadata, reviveFlag } from './flag.decide.js';
-import {
-  enabledEnvironments,
-  environmentOf,
-  type FlagEvent,
-  type FlagState,
-  rolloutOf,
-  rolloutsIn,
-  segmentsOf,
-} from './flag.js';
-import { evolveFlag, findProject, flagDocuments, referredSegments } from './flag.kind.js';
+import { enabledEnvironments, environmentOf, type FlagState, rolloutOf, rolloutsIn, segmentsOf } from './flag.js';
+import { evolveFlag, type FlagEvent, findProject, flagDocuments, referredSegments } from './flag.kind.js';
 import { pointerTo, type StartedRollout, startedAndOn } from './rollouts.decide.js';
 import { replaceEnvironment } from './strategies.decide.js';
 

@@ -1,4 +1,3 @@
-import type { DomainEvent } from '../../base/domain-event.js';
 import { FlagsError } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import { type JsonSchema, text } from '../../base/primitives.js';
@@ -6,8 +5,12 @@ import type { Documents } from '../../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
 import type { FlagMembers } from './flag.types.js';
 import type { FlagEnvironment, SegmentUse, Strategy } from './strategy.types.js';
-import type { RolloutEndReason, StrategyRollout } from './strategy-rollout.types.js';
+import type { StrategyRollout } from './strategy-rollout.types.js';
 import type { Variant } from './variant.types.js';
+
+/*
+ * The state of a flag, the rows of its members, and what follows from a state.
+ */
 
 /** The stored state of a flag: one document. */
 export interface FlagState extends FlagMembers {
@@ -52,70 +55,8 @@ export interface EnvironmentState {
   readonly rollouts?: Readonly<Record<string, StrategyRollout>>;
 }
 
-interface EnvironmentEvent<Type extends 'environment-enabled' | 'environment-disabled'>
-  extends DomainEvent<Type, { readonly enabled: boolean }, { readonly enabled: boolean }> {
-  readonly environment: string;
-}
-
-interface StrategyEvent<Type extends 'strategy-added' | 'strategy-updated' | 'strategy-removed', Data, Before>
-  extends DomainEvent<Type, Data, Before> {
-  readonly environment: string;
-}
-
-/** The rollout of a strategy; null after its end. */
-interface Rolling<Rollout extends StrategyRollout | null = StrategyRollout> {
-  /** The strategy's id. */
-  readonly strategy: string;
-  readonly rollout: Rollout;
-}
-
-/** A person took the step before its hold was over. */
-interface Early {
-  readonly early?: true;
-}
-
-interface RolloutEvent<Type extends `rollout-${string}`, Data, Before> extends DomainEvent<Type, Data, Before> {
-  readonly environment: string;
-}
-
-interface Stale {
-  readonly stale: boolean;
-}
-
-interface Archived {
-  readonly archived: boolean;
-  /** The environments in which the flag is enabled, or was before. */
-  readonly enabledIn: readonly string[];
-}
-
 /** The flag without its environments. */
 export type FlagHead = Pick<FlagState, 'name' | 'project' | 'archived' | 'createdAt' | 'variants'> & FlagMembers;
-
-interface Variants {
-  readonly variants: readonly Variant[];
-}
-
-export type FlagEvent =
-  | DomainEvent<'flag-created', FlagState, null>
-  | DomainEvent<'flag-updated', FlagHead, FlagHead>
-  | DomainEvent<'flag-stale-on' | 'flag-stale-off', Stale, Stale>
-  | DomainEvent<'flag-archived', Archived & { readonly archivedAt: string }, Archived>
-  | DomainEvent<'flag-revived', Archived, Archived>
-  | DomainEvent<'flag-deleted', null, FlagState>
-  | DomainEvent<'flag-moved', Pick<FlagState, 'project'>, Pick<FlagState, 'project'>>
-  | DomainEvent<'variants-updated', Variants, Variants>
-  | DomainEvent<'dependency-added', Dependency, null>
-  | DomainEvent<'dependency-updated', Dependency, Dependency>
-  | DomainEvent<'dependency-removed', null, Dependency>
-  | StrategyEvent<'strategy-added', Strategy, null>
-  | StrategyEvent<'strategy-updated', Strategy, Strategy>
-  | StrategyEvent<'strategy-removed', null, Strategy>
-  | EnvironmentEvent<'environment-enabled'>
-  | EnvironmentEvent<'environment-disabled'>
-  | RolloutEvent<'rollout-started', Rolling, null>
-  | RolloutEvent<'rollout-stepped', Rolling & Early, Rolling>
-  | RolloutEvent<'rollout-paused' | 'rollout-resumed', Rolling, Rolling>
-  | RolloutEvent<'rollout-ended', Rolling<null> & Early & { readonly reason: RolloutEndReason }, Rolling>;
 
 /** Returns the flag's configuration in an environment: disabled and without strategies if it was never configured. */
 export function environmentOf(flag: FlagState, name: string): EnvironmentState {

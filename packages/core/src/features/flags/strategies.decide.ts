@@ -2,14 +2,8 @@ import { FlagsError } from '../../base/errors.js';
 import { isSameJson, pickPresent } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import { type Edit, editList } from '../../base/parts.js';
-import {
-  assertNotArchived,
-  type EnvironmentState,
-  environmentOf,
-  type FlagEvent,
-  type FlagState,
-  inOrder,
-} from './flag.js';
+import { assertNotArchived, type EnvironmentState, environmentOf, type FlagState, inOrder } from './flag.js';
+import type { FlagEvent } from './flag.kind.js';
 import type {
   StoredStrategyName,
   Strategy,

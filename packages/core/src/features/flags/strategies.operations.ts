@@ -8,8 +8,8 @@ import { defineOperations, ENVIRONMENT, operation, STRATEGY, singleOperation } f
 import type { Read } from '../../storage/documents.js';
 import { editFlag, type FlagEdit, type FlagEngine } from './change-flag.js';
 import { assertNoFaults, newPatterns, type PathOf } from './faults.js';
-import { environmentOf, type FlagEvent, type FlagState, shownEnvironmentOf, withRollout } from './flag.js';
-import { referredSegments } from './flag.kind.js';
+import { environmentOf, type FlagState, shownEnvironmentOf, withRollout } from './flag.js';
+import { type FlagEvent, referredSegments } from './flag.kind.js';
 import { constraintsIn, findInvalidPatterns, segmentsWith } from './patterns.js';
 import * as strategyRules from './strategies.decide.js';
 import type {

@@ -1,5 +1,6 @@
 import { isSameJson } from '../../base/json.js';
-import { assertNotArchived, type FlagEvent, type FlagState } from './flag.js';
+import { assertNotArchived, type FlagState } from './flag.js';
+import type { FlagEvent } from './flag.kind.js';
 import type { Variant, VariantInput } from './variant.types.js';
 import { TOTAL_WEIGHT, withWeightTypes } from './variants.schema.js';
 

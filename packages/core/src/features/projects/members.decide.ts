@@ -1,6 +1,7 @@
 import { FlagsError } from '../../base/errors.js';
 import type { Role } from '../../base/settings.types.js';
-import type { ProjectEvent, ProjectState } from './project.js';
+import type { ProjectState } from './project.js';
+import type { ProjectEvent } from './project.kind.js';
 import type { Member } from './project.types.js';
 
 /** A project with owners always keeps at least one. */

@@ -4,8 +4,8 @@ import type { Role } from '../../base/settings.types.js';
 import type { Engine, PreparedChange } from '../../kernel/engine.js';
 import { type Call, call, defineOperations, operation, PROJECT } from '../../kernel/operation.js';
 import * as memberRules from './members.decide.js';
-import type { ProjectEvent, ProjectState } from './project.js';
-import { findProject } from './project.kind.js';
+import type { ProjectState } from './project.js';
+import { findProject, type ProjectEvent } from './project.kind.js';
 import { changeProject } from './project.operations.js';
 import type { Member } from './project.types.js';
 

@@ -1,6 +1,7 @@
 import { FlagsError } from '../../base/errors.js';
 import { pickChanged } from '../../base/json.js';
-import { DEFAULT_PROJECT, type ProjectEvent, type ProjectMetadata, type ProjectState } from './project.js';
+import { DEFAULT_PROJECT, type ProjectMetadata, type ProjectState } from './project.js';
+import type { ProjectEvent } from './project.kind.js';
 import type { NewProject, ProjectChanges } from './project.types.js';
 
 export function createProject(

@@ -1,11 +1,18 @@
 import type { ProjectRef } from '../../base/common.types.js';
-import { type Edit, editItems } from '../../base/parts.js';
+import type { DomainEvent } from '../../base/domain-event.js';
 import { type ActionOf, describeEvents, type Kind, memberParts, wholePart } from '../../kernel/kind.js';
 import type { Read, Versioned } from '../../storage/documents.js';
 import { referredProjects, throwProjectNotFound } from '../flags/flag.kind.js';
-import { updateProject } from './project.decide.js';
-import type { ProjectEvent, ProjectState } from './project.js';
+import type { ProjectMetadata, ProjectState } from './project.js';
 import type { Member } from './project.types.js';
+
+export type ProjectEvent =
+  | DomainEvent<'project-created', ProjectState, null>
+  | DomainEvent<'project-updated', Partial<ProjectMetadata>, Partial<ProjectMetadata>>
+  | DomainEvent<'project-deleted', null, ProjectState>
+  | DomainEvent<'member-added', Member, null>
+  | DomainEvent<'member-role-changed', Member, Member>
+  | DomainEvent<'member-removed', null, Member>;
 
 /** Applies an event. Returns undefined for a deleted project. */
 export function evolveProject(project: ProjectState | undefined, event: ProjectEvent): ProjectState | undefined {
@@ -32,21 +39,6 @@ function evolveExisting(
 function withMember(members: readonly Member[], member: Member): readonly Member[] {
   const others = members.filter(({ userId }) => userId !== member.userId);
   return [...others, member].sort((one, other) => one.userId - other.userId);
-}
-
-/** Returns the events that bring a project to another state. */
-export function restoreProject(now: ProjectState | undefined, target: ProjectState | undefined): ProjectEvent[] {
-  if (!now || !target || now.createdAt !== target.createdAt) {
-    const created: ProjectEvent[] = target ? [{ type: 'project-created', data: target, before: null }] : [];
-    return now ? [{ type: 'project-deleted', data: null, before: now }, ...created] : created;
-  }
-  return [...updateProject(now, target), ...editItems(now.members, target.members).map(toMemberEvent)];
-}
-
-function toMemberEvent({ before, after }: Edit<Member>): ProjectEvent {
-  if (!after) return { type: 'member-removed', data: null, before };
-  if (!before) return { type: 'member-added', data: after, before: null };
-  return { type: 'member-role-changed', data: after, before };
 }
 
 /** The summary of a project in lists. The document's id is the project's. */

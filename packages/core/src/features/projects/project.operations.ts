@@ -29,8 +29,8 @@ import { tokenDocuments } from '../tokens/token.kind.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { removeTokenUse } from '../tokens/token-verification.operations.js';
 import * as projectRules from './project.decide.js';
-import { DEFAULT_PROJECT, type ProjectEvent, type ProjectState } from './project.js';
-import { findProject, projectDocuments, type StoredProjectSummary } from './project.kind.js';
+import { DEFAULT_PROJECT, type ProjectState } from './project.js';
+import { findProject, type ProjectEvent, projectDocuments, type StoredProjectSummary } from './project.kind.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
 interface ProjectChange<Result> {

@@ -1,5 +1,6 @@
 import { FlagsError } from '../../base/errors.js';
 import { isSameJson } from '../../base/json.js';
+import { type Edit, editItems } from '../../base/parts.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { mergeVersions } from '../../kernel/kind.js';
 import type { Restorer } from '../../kernel/restorer.js';
@@ -7,9 +8,10 @@ import { isSharedWith } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { assertOwnerStays } from './members.decide.js';
 import { ownerOf } from './members.operations.js';
-import { deleteProject } from './project.decide.js';
-import type { ProjectEvent, ProjectState } from './project.js';
-import { projectDocuments, restoreProject } from './project.kind.js';
+import { deleteProject, updateProject } from './project.decide.js';
+import type { ProjectState } from './project.js';
+import { type ProjectEvent, projectDocuments } from './project.kind.js';
+import type { Member } from './project.types.js';
 
 export const projectRestorer: Restorer<ProjectState, ProjectEvent> = {
   eventsBetween: restoreProject,
@@ -38,4 +40,19 @@ async function assertEmpty(unit: UnitOfWork, project: ProjectState, kinds: reado
     }
     unit.requireVacant({ kind, parent: project.id });
   }
+}
+
+/** Returns the events that bring a project to another state. */
+export function restoreProject(now: ProjectState | undefined, target: ProjectState | undefined): ProjectEvent[] {
+  if (!now || !target || now.createdAt !== target.createdAt) {
+    const created: ProjectEvent[] = target ? [{ type: 'project-created', data: target, before: null }] : [];
+    return now ? [{ type: 'project-deleted', data: null, before: now }, ...created] : created;
+  }
+  return [...updateProject(now, target), ...editItems(now.members, target.members).map(toMemberEvent)];
+}
+
+function toMemberEvent({ before, after }: Edit<Member>): ProjectEvent {
+  if (!after) return { type: 'member-removed', data: null, before };
+  if (!before) return { type: 'member-added', data: after, before: null };
+  return { type: 'member-role-changed', data: after, before };
 }

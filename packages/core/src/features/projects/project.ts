@@ -1,4 +1,3 @@
-import type { DomainEvent } from '../../base/domain-event.js';
 import type { Member } from './project.types.js';
 
 /** Every instance has this project, which cannot be deleted. */
@@ -16,11 +15,3 @@ export interface ProjectMetadata {
   readonly name: string;
   readonly description: string;
 }
-
-export type ProjectEvent =
-  | DomainEvent<'project-created', ProjectState, null>
-  | DomainEvent<'project-updated', Partial<ProjectMetadata>, Partial<ProjectMetadata>>
-  | DomainEvent<'project-deleted', null, ProjectState>
-  | DomainEvent<'member-added', Member, null>
-  | DomainEvent<'member-role-changed', Member, Member>
-  | DomainEvent<'member-removed', null, Member>;

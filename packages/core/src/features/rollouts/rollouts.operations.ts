@@ -15,8 +15,8 @@ import {
   type Page,
   STRATEGY,
 } from '../../kernel/operation.js';
-import type { FlagEvent, FlagState } from '../flags/flag.js';
-import { findFlag, flagDocuments, throwFlagNotFound } from '../flags/flag.kind.js';
+import type { FlagState } from '../flags/flag.js';
+import { type FlagEvent, findFlag, flagDocuments, throwFlagNotFound } from '../flags/flag.kind.js';
 import * as rules from '../flags/rollouts.decide.js';
 import type { RolloutStep } from '../flags/strategy-rollout.types.js';
 import { type KnownRollout, type RollingFlags, toRollout } from './rolling-flags.js';

@@ -2,8 +2,7 @@ import { paced } from '../../base/paced.js';
 import type { DecidedSet } from '../../kernel/changes/change-engine.js';
 import type { PlannedDocument, PlannedEvent, SegmentUseRequest } from '../../kernel/changes/change-set.types.js';
 import { newSegmentsOf } from '../flags/change-flag.js';
-import type { FlagEvent } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag.kind.js';
+import { type FlagEvent, flagDocuments } from '../flags/flag.kind.js';
 import type { SegmentState } from './segment.js';
 import { segmentDocuments } from './segment.kind.js';
 

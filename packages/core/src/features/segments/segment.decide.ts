@@ -1,7 +1,8 @@
 import { FlagsError } from '../../base/errors.js';
 import { pickChanged } from '../../base/json.js';
 import type { SegmentUse } from '../flags/strategy.types.js';
-import type { SegmentContent, SegmentEvent, SegmentRegistry, SegmentState } from './segment.js';
+import type { SegmentContent, SegmentRegistry, SegmentState } from './segment.js';
+import type { SegmentEvent } from './segment.kind.js';
 import type { NewSegment, SegmentChanges } from './segment.types.js';
 
 /** Values of a new segment that the caller generates. */

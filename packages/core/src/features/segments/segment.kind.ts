@@ -1,20 +1,16 @@
-import { isSameJson } from '../../base/json.js';
+import type { DomainEvent } from '../../base/domain-event.js';
 import { type ActionOf, describeEvents, type Kind, memberParts } from '../../kernel/kind.js';
 import { referredSegments } from '../flags/flag.kind.js';
-import type { SegmentEvent, SegmentState } from './segment.js';
+import type { SegmentState } from './segment.js';
+
+export type SegmentEvent =
+  | DomainEvent<'segment-created', SegmentState, null>
+  | DomainEvent<'segment-updated', SegmentState, SegmentState>
+  | DomainEvent<'segment-deleted', null, SegmentState>;
 
 /** Applies an event. Returns undefined for a deleted segment. */
 function evolveSegment(_segment: SegmentState | undefined, event: SegmentEvent): SegmentState | undefined {
   return event.data ?? undefined;
-}
-
-/** Returns the events that bring a segment to another state. */
-export function restoreSegment(now: SegmentState | undefined, target: SegmentState | undefined): SegmentEvent[] {
-  if (isSameJson(now, target)) return [];
-  if (!target) return now ? [{ type: 'segment-deleted', data: null, before: now }] : [];
-  return now
-    ? [{ type: 'segment-updated', data: target, before: now }]
-    : [{ type: 'segment-created', data: target, before: null }];
 }
 
 const segmentEvents = describeEvents<SegmentEvent>()({

@@ -26,12 +26,11 @@ import { movesAway, registerSegment, renameSegment, unregisterSegment } from './
 import {
   NO_SEGMENTS,
   SEGMENT_REGISTRY,
-  type SegmentEvent,
   type SegmentRegistry,
   type SegmentState,
   segmentRegistries,
 } from './segment.js';
-import { segmentDocuments } from './segment.kind.js';
+import { type SegmentEvent, segmentDocuments } from './segment.kind.js';
 import { newSegment } from './segment.schema.js';
 import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef } from './segment.types.js';
 import { newSegmentIds } from './segment-ids.js';

@@ -1,12 +1,13 @@
 import { FlagsError } from '../../base/errors.js';
+import { isSameJson } from '../../base/json.js';
 import { locateRefusals } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { mergeVersions } from '../../kernel/kind.js';
 import type { Restored, Restorer } from '../../kernel/restorer.js';
 import { findProject } from '../flags/flag.kind.js';
 import { deleteSegment, restoreRegistry } from './segment.decide.js';
-import type { SegmentEvent, SegmentState } from './segment.js';
-import { restoreSegment, segmentDocuments } from './segment.kind.js';
+import type { SegmentState } from './segment.js';
+import { type SegmentEvent, segmentDocuments } from './segment.kind.js';
 import { changeRegistry, listUses } from './segment.operations.js';
 
 export const segmentRestorer: Restorer<SegmentState, SegmentEvent> = {
@@ -45,4 +46,13 @@ async function assertUsable(
   if (others.length === 0) return;
   const message = `The segment ${id} is used by strategies of other projects; remove it from them first.`;
   throw new FlagsError('segment_in_use', message);
+}
+
+/** Returns the events that bring a segment to another state. */
+function restoreSegment(now: SegmentState | undefined, target: SegmentState | undefined): SegmentEvent[] {
+  if (isSameJson(now, target)) return [];
+  if (!target) return now ? [{ type: 'segment-deleted', data: null, before: now }] : [];
+  return now
+    ? [{ type: 'segment-updated', data: target, before: now }]
+    : [{ type: 'segment-created', data: target, before: null }];
 }

@@ -1,4 +1,3 @@
-import type { DomainEvent } from '../../base/domain-event.js';
 import type { Constraint } from '../../evaluation/definitions.types.js';
 import type { Documents } from '../../storage/documents.js';
 
@@ -16,11 +15,6 @@ export interface SegmentContent {
   /** Absent if the segment belongs to the instance. */
   readonly project?: string;
 }
-
-export type SegmentEvent =
-  | DomainEvent<'segment-created', SegmentState, null>
-  | DomainEvent<'segment-updated', SegmentState, SegmentState>
-  | DomainEvent<'segment-deleted', null, SegmentState>;
 
 /** Keeps ids and names unique across all segments: one document that every creation, renaming and deletion writes. */
 export interface SegmentRegistry {

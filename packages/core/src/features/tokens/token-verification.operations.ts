@@ -12,6 +12,10 @@ import type { FindToken, StoredToken, TokenState, TokenUseRecorder, TokenVerifie
 import { tokenDocuments } from './token.kind.js';
 import type { Token, VerifiedToken } from './token.types.js';
 
+/*
+ * Verifies the secrets and tickets of callers, and records when their tokens are used.
+ */
+
 async function verifyToken({ findToken, tokenUse, now }: TokenVerifier, secret: string): Promise<Token | undefined> {
   if (typeof secret !== 'string') return undefined;
   const hash = hashSecret(secret);

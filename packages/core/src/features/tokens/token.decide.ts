@@ -1,5 +1,6 @@
 import { FlagsError } from '../../base/errors.js';
-import type { StoredToken, TokenEvent, TokenState } from './token.js';
+import type { StoredToken, TokenState } from './token.js';
+import type { TokenEvent } from './token.kind.js';
 
 /** The tokens that a new token may conflict with. */
 export interface TokenCreationContext {

@@ -1,6 +1,14 @@
+import type { DomainEvent } from '../../base/domain-event.js';
 import { isObject } from '../../base/json.js';
 import { type EventDescriptions, type Kind, memberParts } from '../../kernel/kind.js';
-import type { StoredToken, TokenEvent, TokenState } from './token.js';
+import type { StoredToken, TokenState } from './token.js';
+
+type TokenExpiry = Pick<TokenState, 'expiresAt' | 'replacedBy'>;
+
+export type TokenEvent =
+  | DomainEvent<'token-created', TokenState, null>
+  | DomainEvent<'token-updated', TokenExpiry, TokenExpiry>
+  | DomainEvent<'token-deleted', null, TokenState>;
 
 /** Applies an event. Returns undefined for a deleted token. */
 function evolveToken(token: TokenState | undefined, event: TokenEvent): TokenState | undefined {

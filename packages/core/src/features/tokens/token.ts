@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Person } from '../../base/common.types.js';
-import type { DomainEvent } from '../../base/domain-event.js';
 import type { Documents } from '../../storage/documents.js';
 import type { Token } from './token.types.js';
 
@@ -17,13 +16,6 @@ export interface TokenState extends StoredToken {
   /** SHA-256 of the secret in hexadecimal. The secret itself is not stored. */
   readonly hash: string;
 }
-
-type TokenExpiry = Pick<TokenState, 'expiresAt' | 'replacedBy'>;
-
-export type TokenEvent =
-  | DomainEvent<'token-created', TokenState, null>
-  | DomainEvent<'token-updated', TokenExpiry, TokenExpiry>
-  | DomainEvent<'token-deleted', null, TokenState>;
 
 /** Whether the token is for several projects, including this one. */
 export function isSharedWith({ projects }: StoredToken, project: string): boolean {

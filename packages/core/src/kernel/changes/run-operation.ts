@@ -12,6 +12,10 @@ import type { ActorOptions, AuthorizeChanges, GivenActor } from './change-set.ty
 import { bypassing } from './change-set-writer.js';
 import { ChangesHash, type HashedChange, readChangeSetId, withDerivedIds } from './repetition.js';
 
+/*
+ * Runs the operations of `Flags`: checks the arguments, prepares the change, and commits it as a change set.
+ */
+
 interface Named {
   /** The name of the operation. */
   readonly op: string;

@@ -4,6 +4,10 @@ import { FlagsError, isFlagsError } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import { beginSlice } from '../../base/paced.js';
 
+/*
+ * The connection to a SQLite database: statements, reads while it is busy, and the queue of its writes.
+ */
+
 /**
  * The part of a `better-sqlite3` database that the library uses. Typed by structure, because core does not depend on the
  * driver and hosts pass their own handle.

@@ -18,7 +18,7 @@ type SqliteDocuments = CommitTarget['documents'] & {
 type DocumentRow = readonly [parent: string | null, revision: number, body: string];
 type ListedRow = readonly [id: string, parent: string | null, revision: number, content: string];
 
-/** Synchronous. The caller runs the transactions. */
+/** Reads, lists and writes the documents in a SQLite database. Synchronous: the caller runs the transactions. */
 export function sqliteDocuments(database: SqliteDatabase, prefix: string): SqliteDocuments {
   const table = `${prefix}documents`;
   const statements = prepareStatements(database, table);

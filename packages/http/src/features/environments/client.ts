@@ -41,6 +41,10 @@ import {
   type WireReport,
 } from './wire.js';
 
+/*
+ * The routes of SDKs: flags for evaluation, registrations and metrics; and the check of tokens for proxies.
+ */
+
 const clientConstraintSchema = objectComponent(
   'ClientConstraint',
   { contextName: text, operator: text, values: listOf(text), inverted: boolean, caseInsensitive: boolean },

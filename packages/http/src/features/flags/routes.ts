@@ -20,6 +20,10 @@ import {
   flagSummarySchema,
 } from './wire.js';
 
+/*
+ * The routes of flags in the admin API.
+ */
+
 const archivedFlagSchema = objectComponent('ArchivedFlag', {
   ...flagSummary,
   project: text,
