@@ -47,8 +47,7 @@ function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedCh
       const { state } = await findProject(unit.read, ref);
       const origin = { project: state.id, createdAt };
       const events = rules.createFlag(existing?.state, { ...rest, type }, origin);
-      // The pattern of its name leaves no room for a fault.
-      if (rest.labels) assertNoFaults(newFaults(undefined, rest));
+      assertNoFaults(newFaults(undefined, rest));
       await unit.apply(flagDocuments, rest.name, events);
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, rest.name)) ?? throwFlagNotFound(rest.name)),
