@@ -1,6 +1,5 @@
 /** @jest-config-loader esbuild-register */
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
 /** Set by `npm run test:full`. */
@@ -110,9 +109,9 @@ const config: Config = {
   globalSetup: '<rootDir>/test/global-setup.mjs',
   // Ends what hangs; nothing is proven by how quick a test is.
   testTimeout: 60_000,
-  // Much of the time is spent waiting for disks, processes, browsers and delays. More workers would slow down the tests that
-  // bound processor time.
-  maxWorkers: availableParallelism() + 1,
+  // Much of the time is spent waiting for disks and processes: one worker per core, the main one's included. More would slow down
+  // the tests that bound processor time.
+  maxWorkers: '100%',
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
 };
 
