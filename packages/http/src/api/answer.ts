@@ -8,6 +8,10 @@ import type { Admission, Passage } from './admission.js';
 import { linkToNext } from './query.js';
 import type { Route, RouteResult, SharedDocument } from './route.js';
 
+/*
+ * Converts the results of handlers to replies. Documents for SDKs are encoded once, and shared by the clients that ask for them.
+ */
+
 /**
  * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a hash of their content
  * as their tag. Longer replies are written in pieces while their client reads, and have no tag.

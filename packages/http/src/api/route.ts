@@ -34,7 +34,6 @@ import type { FlagsReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
 import type { SchemaSource } from '../messages/schema.js';
 import type { FlagsSource } from '../source.js';
-
 import type { WorkKind } from './admission.js';
 import type { PathParameterName } from './path-parameters.js';
 

@@ -57,11 +57,11 @@ interface ActionProps {
 
 type DialogOf<Props> = Props & { readonly onClose: () => void };
 
-/** Sends a decision. The message of a refusal leaves out the id of the request, which the page shows already. */
 function decide<T>(send: () => Promise<T>, done: string): Promise<void> {
   return whileApplying(() => sendDecision(send, done));
 }
 
+/** Sends a decision. The message of a refusal leaves out the id of the request, which the page shows already. */
 async function sendDecision<T>(send: () => Promise<T>, done: string): Promise<void> {
   try {
     await send();
