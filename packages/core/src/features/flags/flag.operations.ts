@@ -83,7 +83,7 @@ async function readLastSeenAt(usage: UsageStorage, flag: string): Promise<string
 
 /** Converts a stored flag to the public type. */
 function toFlag({ state, revision }: Versioned<FlagState>): Flag {
-  return { ...rules.toUpdate(state), revision };
+  return Object.assign(rules.toUpdate(state), { revision });
 }
 
 /** The inputs of a flag's details besides the flag. */
