@@ -5,14 +5,17 @@ import { build } from 'esbuild';
 import ts from 'typescript';
 import { OUTPUT } from './entries.mjs';
 
-/** Nothing is minified, so that stack traces are readable without source maps. */
+/**
+ * Nothing is minified, so that stack traces are readable without source maps. The code is ASCII: one other character doubles
+ * what the text of a file takes in memory, and Node reads it several times slower.
+ */
 const COMMON = {
   bundle: true,
   write: false,
   platform: 'node',
   target: 'node20.19',
   legalComments: 'none',
-  charset: 'utf8',
+  charset: 'ascii',
   logLevel: 'warning',
   metafile: true,
 };
@@ -29,17 +32,67 @@ export async function writeCode(folder, manifest, entries) {
   return [...new Set(inputs)].filter((input) => input.includes('node_modules/'));
 }
 
+/** Dependencies that the ES modules contain: Node takes longer to load their files than one of ours that holds them. */
+const CONTAINED = ['uuid', 'fastest-levenshtein'];
+
 async function bundleModules(folder, manifest, entries) {
   const commands = Object.values(manifest.bin ?? {}).map((file) => [basename(file, extname(file)), file]);
-  return bundle({
+  const options = {
     ...COMMON,
     absWorkingDir: folder,
-    entryPoints: Object.fromEntries([...entries.map(({ name, compiled }) => [name, compiled]), ...commands]),
     outdir: OUTPUT,
     format: 'esm',
     splitting: true,
-    plugins: [leaveOut(manifest), giveRequire(folder)],
+    plugins: [leaveOut(manifest, CONTAINED), giveRequire(folder)],
+  };
+  const own = Object.fromEntries([...entries.map(({ name, compiled }) => [name, compiled]), ...commands]);
+  const { metafile } = await build({ ...options, entryPoints: own });
+  const joined = joinedToRoot(entries, metafile.outputs);
+  return bundle({
+    ...options,
+    entryPoints: { ...own, ...Object.fromEntries(joined.map(({ name }) => [name, JOINED + name])) },
+    plugins: [joinChunks(folder, joined, metafile.outputs), ...options.plugins],
   });
+}
+
+const ROOT = `${OUTPUT}/index.js`;
+
+/** Returns the entries that share code with the root entry, which programs load anyway. */
+function joinedToRoot(entries, outputs) {
+  const chunksOf = (output) => outputs[output].imports.filter(({ external }) => !external).map(({ path }) => path);
+  const ofRoot = outputs[ROOT] ? chunksOf(ROOT) : [];
+  const others = entries.filter(({ name, isAlone }) => !isAlone && name !== 'index');
+  return others.filter(({ name }) => chunksOf(`${OUTPUT}/${name}.js`).some((chunk) => ofRoot.includes(chunk)));
+}
+
+const JOINED = 'joined:';
+/** The name of a function that no file has. */
+const KEEP = '__keepTogether';
+
+/**
+ * esbuild makes one chunk for each set of entries that need a file, some thirty for the root entry. Here entries also need
+ * what the root entry needs, so that this is one chunk: Node takes longer to load many. {@link removeKeeps} removes the calls.
+ */
+function joinChunks(folder, joined, outputs) {
+  const compiled = new Map(joined.map((entry) => [entry.name, entry.compiled]));
+  return {
+    name: 'join-chunks',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^joined:/ }, ({ path }) => ({ path: path.slice(JOINED.length), namespace: 'joined' }));
+      onLoad({ filter: /./, namespace: 'joined' }, ({ path }) => {
+        const names = outputs[ROOT].exports.join(', ');
+        const contents = `
+          export * from '${compiled.get(path)}';
+          import { ${names} } from './dist/index.js';
+          ${KEEP}(${names});`;
+        return { contents, resolveDir: folder };
+      });
+    },
+  };
+}
+
+function removeKeeps(text) {
+  return text.replaceAll(new RegExp(`^${KEEP}\\([^)]*\\);\\n`, 'gm'), '');
 }
 
 async function bundleCommonJs(folder, manifest, entries, modules) {
@@ -76,7 +129,7 @@ async function bundle(options) {
   const { outputFiles, metafile } = await build(options);
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, removeDocs(restoreClassNames(text)));
+    writeFileSync(path, removeKeeps(removeDocs(restoreClassNames(text))));
   }
   return metafile;
 }
@@ -125,9 +178,13 @@ function writeReExports(output, name, exports) {
   writeFileSync(file, `${lines.join('\n')}\n`);
 }
 
-/** Leaves the packages out that are installed beside this one. The code of other packages becomes a part of the bundle. */
-function leaveOut({ name, dependencies, peerDependencies, optionalDependencies }) {
+/**
+ * Leaves the packages out that are installed beside this one, but for contained ones. The code of other packages becomes a
+ * part of the bundle.
+ */
+function leaveOut({ name, dependencies, peerDependencies, optionalDependencies }, contained = []) {
   const installed = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })]);
+  for (const one of contained) installed.delete(one);
   return {
     name: 'leave-out',
     setup({ onResolve }) {

@@ -95,8 +95,26 @@ describe('conditional requests', () => {
       }
       // The first change also followed the other node.
       expect(readsAfterCommit).toEqual([]);
-      await other.archiveFlag({ project: 'default', flag: 'child' });
-      expect((await request(app).get(path).expect(200)).body).not.toHaveProperty('children');
+      await other.close();
+    });
+
+    it('changes with the children that another node adds and archives', async () => {
+      const storage = memoryStorage();
+      const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
+      const other = await openFlags({ storage: { ...storage, close: async () => undefined }, pollInterval: 0 });
+      const path = `${FLAGS}/checkout`;
+      const project = 'default';
+      for (const name of ['checkout', 'child']) await flags.createFlag({ project }, { name });
+      const { headers: alone } = await request(app).get(path).expect(200);
+
+      await other.addDependency({ project, flag: 'child' }, { flag: 'checkout' });
+      const added = await request(app).get(path).set('If-None-Match', `${alone.etag}`).expect(200);
+      expect(added.body.children).toEqual(['child']);
+      await request(app).get(path).set('If-None-Match', `${added.headers.etag}`).expect(304);
+
+      await other.archiveFlag({ project, flag: 'child' });
+      const archived = await request(app).get(path).set('If-None-Match', `${added.headers.etag}`).expect(200);
+      expect(archived.body).not.toHaveProperty('children');
       await other.close();
     });
 

@@ -84,7 +84,8 @@ export async function listEntries(
 
 function toEntry(flag: FlagState, summary: FlagSummary): FlagEntry {
   const { project, archived, archivedAt = null, description, impressionData } = flag;
-  return { ...summary, project, archived, archivedAt, description, impressionData };
+  // In a long list, a spread takes several times as long.
+  return Object.assign(summary, { project, archived, archivedAt, description, impressionData });
 }
 
 async function listFlags(engine: FlagEngine, input: FlagQuery = {}, page?: PageQuery): Promise<FlagPage> {

@@ -55,15 +55,17 @@ function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedCh
 }
 
 async function getFlag(engine: FlagEngine, ref: FlagRef): Promise<FlagDetail> {
-  const { memory, settings } = engine;
+  const { settings, usage } = engine;
   const found = await findFlag(engine.read, ref);
-  // After the document: memory then has the children of this revision. A storage that serves reads without its events has
-  // those that were known last.
-  await memory.refresh();
-  return toDetail(found, { settings, ...(await readBeside(engine, ref.flag)) });
+  // The storage has the children that other nodes have added. The index in memory has them only after a read of the feed.
+  const [children, lastSeenAt] = await Promise.all([
+    listLiveChildren(engine, ref.flag),
+    readLastSeenAt(usage, ref.flag),
+  ]);
+  return toDetail(found, { settings, children, lastSeenAt });
 }
 
-/** Reads what a flag shows beside its document: its children in memory, and one look-up of usage. */
+/** Reads what a flag shows beside its document after a change of this process: its children come from memory. */
 export async function readBeside(
   { children, usage }: Pick<FlagEngine, 'children' | 'usage'>,
   flag: string,
@@ -81,7 +83,7 @@ async function readLastSeenAt(usage: UsageStorage, flag: string): Promise<string
 
 /** Converts a stored flag to the public type. */
 function toFlag({ state, revision }: Versioned<FlagState>): Flag {
-  return { ...rules.toUpdate(state), revision };
+  return Object.assign(rules.toUpdate(state), { revision });
 }
 
 /** The inputs of a flag's details besides the flag. */
