@@ -10,6 +10,7 @@ export { readPages } from '../base/pages.js';
 // Flags
 
 export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../features/flags/flag.js';
+export { readBesideFlag } from '../features/flags/flag.operations.js';
 export type { FlagEntry } from '../features/flags/flag-lists.js';
 
 // API tokens
@@ -96,7 +97,6 @@ export {
   loadDefinitions,
   projectOfSegment,
   type Revised,
-  readBesideFlag,
   type StoredFlag,
   verifyTicket,
 } from '../router.operations.js';

@@ -2,7 +2,7 @@ import type { AnyFlagRef, ChangeContext, FlagRef, PageQuery, ProjectRef } from '
 import { cloneJson } from '../../base/json.js';
 import type { FlagsSettings } from '../../base/settings.types.js';
 import { pickMembers } from '../../base/validator.js';
-import { run } from '../../kernel/changes/run-operation.js';
+import { ENGINE, type Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from '../../kernel/engine.js';
 import {
   ANY_FLAG,
@@ -73,13 +73,24 @@ async function getFlag(engine: FlagEngine, ref: FlagRef): Promise<FlagDetail> {
   return toDetail(found, { settings, ...(await readBeside(engine, ref.flag)) });
 }
 
+/** What a flag shows beside its document. */
+export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
+
 /** Reads what a flag shows beside its document: its children in memory, and one look-up of usage. */
-export async function readBeside(
+async function readBeside(
   { children, usage }: Pick<FlagEngine, 'children' | 'usage'>,
   flag: string,
-): Promise<Pick<FlagDetail, 'lastSeenAt' | 'children'>> {
+): Promise<BesideFlag> {
   const lastSeenAt = await readLastSeenAt(usage, flag);
   return { children: children.of(flag), lastSeenAt };
+}
+
+/**
+ * Reads what a flag shows beside its document, for the reply to a change that is in memory. Part of that change: it is no
+ * operation, and reads no document.
+ */
+export function readBesideFlag(flags: Namespace, flag: string): Promise<BesideFlag> {
+  return readBeside(flags[ENGINE] as Engine as FlagEngine, flag);
 }
 
 /** Reads the last-seen time of one flag. Ignores a name that is not a string; reading the flag refuses such a name. */
