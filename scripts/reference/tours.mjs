@@ -47,8 +47,8 @@ export async function tours() {
   const engine = await startEngine();
   const sections = [];
   for (const { title, meaning, isRequest, run, prepare } of toursOf(engine)) {
-    const files = await engine.record({ run, prepare });
-    sections.push(sectionOf({ title, meaning, isRequest, files }));
+    const recorded = await engine.record({ run, prepare });
+    sections.push(sectionOf({ title, meaning, isRequest, ...recorded }));
   }
   await engine.stop();
   return `# Tours
@@ -56,15 +56,25 @@ export async function tours() {
 The files of which a function runs in a call, on SQLite with an API token, and those functions. What a file is there for is the
 first sentence of its comment or docstring. Read a tour to know where to look, and to see what a change costs.
 
+Before a change is answered, the documents in memory follow its commit, so that this node evaluates by it. The files of that and of the
+reply are in a second table, unless they are in the first.
+
 ${sections.join('\n')}`;
 }
 
-function sectionOf({ title, meaning, isRequest, files }) {
+function sectionOf({ title, meaning, isRequest, files, later }) {
+  const fromRoute = [...files.keys()].filter((path) => !BEFORE_ROUTE.test(path)).length;
+  const count = `${files.size} files${isRequest ? `, ${fromRoute} of them from the route on` : ''}`;
+  const section = `## ${title}\n\n${count}: ${meaning}\n\n${tableOf(files)}`;
+  if (later === undefined) return section;
+  const reply = isRequest ? ', and the reply is written' : '';
+  return `${section}\n### After its ${code('COMMIT')}\n\n${later.size} further files: the documents in memory follow${reply}.\n\n${tableOf(later)}`;
+}
+
+function tableOf(files) {
   const paths = [...files.keys()].sort((one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1));
-  const fromRoute = paths.filter((path) => !BEFORE_ROUTE.test(path)).length;
-  const count = `${paths.length} files${isRequest ? `, ${fromRoute} of them from the route on` : ''}`;
   const rows = paths.map((path) => [code(path), purposeOf(path, files.get(path)), namesIn(path, files.get(path))]);
-  return `## ${title}\n\n${count}: ${meaning}\n\n${table(['File', 'What it is there for', 'What runs'], rows)}`;
+  return table(['File', 'What it is there for', 'What runs'], rows);
 }
 
 function placeOf(path) {
@@ -166,9 +176,12 @@ async function startEngine() {
 
   return {
     flags,
-    /** Records calls up to their first commit, or whole without one. The first call is not counted: it compiles and prepares. */
+    /**
+     * Records calls up to their first commit, or whole without one, and the further files after it. The first call is not
+     * counted: it compiles and prepares.
+     */
     async record({ run, prepare = () => undefined }) {
-      let common;
+      let [common, commonLater] = [];
       for (let call = 0; call <= CALLS; call++) {
         const given = await prepare(call);
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -181,8 +194,10 @@ async function startEngine() {
         if (call === 0) continue;
         const ran = atCommit ?? files;
         common = common === undefined ? ran : intersectionOf(common, ran);
+        if (atCommit) commonLater = commonLater === undefined ? files : intersectionOf(commonLater, files);
       }
-      return common;
+      const later = commonLater && new Map([...commonLater].filter(([path]) => !common.has(path)));
+      return { files: common, later };
     },
     async send(method, path, { body, token = 'admin', status = 200 } = {}) {
       const headers = { authorization: token === 'admin' ? admin : client, 'content-type': 'application/json' };

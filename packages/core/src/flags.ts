@@ -19,28 +19,26 @@ import type {
 } from './evaluation/evaluation.types.js';
 import { ON_FLUSH, type UsageFlush } from './evaluation/usage-counters.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
-import { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
+import { ChangeRequests } from './features/change-requests/change-requests.operations.js';
+import { ApprovalPolicies } from './features/change-requests/policy.operations.js';
 import type { Change } from './features/change-requests/vocabulary.js';
 import type { ConsumeOptions, ConsumerHandler } from './features/consumers/consumer.types.js';
-import { Consumers } from './features/consumers/consumers.js';
-import { consumerOperations } from './features/consumers/consumers.operations.js';
-import { FlagDefinitions } from './features/definitions/definitions.js';
+import { Consumers, consumerOperations } from './features/consumers/consumers.operations.js';
+import { FlagDefinitions } from './features/definitions/definitions.operations.js';
 import { changeSetOperations } from './features/environments/plan.operations.js';
 import type { ChangePlan, ChangePreview, PreviewQuery } from './features/environments/plan.types.js';
 import type { ReplicaEvaluation } from './features/environments/replica-evaluation.js';
-import { subscribe } from './features/history/event.operations.js';
-import { Events } from './features/history/events.js';
-import { History } from './features/history/history.js';
-import { ProjectAdministration } from './features/projects/project-administration.js';
+import { Events, subscribe } from './features/history/event.operations.js';
+import { History } from './features/history/history.operations.js';
+import { MemberAdministration } from './features/projects/members.operations.js';
 import type { EndedRollout, Rollout } from './features/rollouts/rollout.types.js';
-import { Rollouts } from './features/rollouts/rollouts.js';
-import { Segments } from './features/segments/segments.js';
+import { Rollouts } from './features/rollouts/rollouts.operations.js';
+import { Segments } from './features/segments/segment.operations.js';
+import { Tokens } from './features/tokens/token.operations.js';
 import type { Token, VerifiedToken } from './features/tokens/token.types.js';
 import { verificationOperations } from './features/tokens/token-verification.operations.js';
-import { Tokens } from './features/tokens/tokens.js';
-import { Applications } from './features/usage/applications.js';
+import { Applications } from './features/usage/applications.operations.js';
 import { reportOperations } from './features/usage/report.operations.js';
-import { Usage } from './features/usage/usage.js';
 import type {
   BulkOrigin,
   BulkReport,
@@ -48,6 +46,7 @@ import type {
   MetricsReport,
   ReportOrigin,
 } from './features/usage/usage.types.js';
+import { Usage } from './features/usage/usage-over-time.operations.js';
 import type { FlagsEngine } from './flags-engine.js';
 import type { ActorOptions, ApplyOptions, ChangeSet, GivenActor } from './kernel/changes/change-set.types.js';
 import { ENGINE, engineOf, namespaceOf, notCalledOnFlags, run, toIdentity } from './kernel/changes/run-operation.js';
@@ -109,7 +108,7 @@ export interface DeclaredMembers {
  *
  * @typeParam Own the names of strategies that are not built in: those of the options and of the schema
  */
-export class Flags<Own extends string = never> extends ProjectAdministration<Own> implements EvaluationOperations {
+export class Flags<Own extends string = never> extends MemberAdministration<Own> implements EvaluationOperations {
   /** @internal */
   declare readonly [ENGINE]: FlagsEngine;
   /** @internal */

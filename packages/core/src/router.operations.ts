@@ -1,19 +1,14 @@
 import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.types.js';
 import type { ChangeRequestQuery } from './features/change-requests/change-request.js';
 import type { ListedChangeRequest } from './features/change-requests/change-request.types.js';
-import { type CanReadRequest, listChangeRequests } from './features/change-requests/change-requests.operations.js';
+import { type CanReadRequest, listChangeRequests } from './features/change-requests/requests.js';
 import type { Definitions, ExportQuery, ImportResult } from './features/definitions/definition.types.js';
-import { type CanReadDefinitions, exportDefinitions } from './features/definitions/export.operations.js';
-import { importDefinitions } from './features/definitions/import.operations.js';
+import { type CanReadDefinitions, exportDefinitions } from './features/definitions/export-definitions.js';
+import { importDefinitions } from './features/definitions/import-definitions.js';
 import { findFlag, flagDocuments, referredSegments } from './features/flags/flag.kind.js';
-import { readBeside, toDetail } from './features/flags/flag.operations.js';
+import { type BesideFlag, toDetail } from './features/flags/flag.operations.js';
 import type { FlagDetail } from './features/flags/flag.types.js';
-import {
-  type CanReadProject,
-  type FlagEntry,
-  listEntries,
-  listReadable,
-} from './features/flags/flag-lists.operations.js';
+import { type CanReadProject, type FlagEntry, listEntries, listReadable } from './features/flags/flag-lists.js';
 import type { FlagPage, FlagQuery } from './features/flags/flag-search.types.js';
 import type { Rollout, RolloutQuery } from './features/rollouts/rollout.types.js';
 import { type CanReadRollout, listRollouts } from './features/rollouts/rollouts.operations.js';
@@ -28,7 +23,6 @@ import type { FlagsEngine, SharedFlagsEngine } from './flags-engine.js';
 import {
   commitChange,
   commitPrepared,
-  ENGINE,
   prepareChange,
   resultOf,
   run,
@@ -150,17 +144,6 @@ export function verifyTicket(flags: Flags, ticket: string): Promise<Token | unde
  */
 export function loadDefinitions(flags: Flags, definitions: Definitions): Promise<ImportResult> {
   return run(flags, routerOperations.loadDefinitions, { input: definitions });
-}
-
-/** What a flag shows beside its document. */
-export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
-
-/**
- * Reads what a flag shows beside its document, for the reply to a change that is in memory. Part of that change: it is no
- * operation, and reads no document.
- */
-export function readBesideFlag(flags: Flags, flag: string): Promise<BesideFlag> {
-  return readBeside(flags[ENGINE], flag);
 }
 
 /**

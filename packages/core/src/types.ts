@@ -48,11 +48,12 @@ export type {
   DecisionContext,
   NewChangeRequest,
 } from './features/change-requests/change-request.types.js';
-export type { ApprovalPolicies, ChangeRequests } from './features/change-requests/change-requests.js';
+export type { ChangeRequests } from './features/change-requests/change-requests.operations.js';
 export type { ApprovalPolicy, EnvironmentApproval, KnownApprovalPolicy } from './features/change-requests/policy.js';
+export type { ApprovalPolicies } from './features/change-requests/policy.operations.js';
 export type { ChangeOperationName } from './features/change-requests/vocabulary.js';
 export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './features/consumers/consumer.types.js';
-export type { Consumers } from './features/consumers/consumers.js';
+export type { Consumers } from './features/consumers/consumers.operations.js';
 export type {
   DefinedEnvironment,
   DefinedProject,
@@ -62,7 +63,7 @@ export type {
   ImportedChangeSet,
   ImportedDifference,
 } from './features/definitions/definition.types.js';
-export type { FlagDefinitions } from './features/definitions/definitions.js';
+export type { FlagDefinitions } from './features/definitions/definitions.operations.js';
 export type {
   ContextPreview,
   FlagPreview,
@@ -90,8 +91,8 @@ export type {
   StrategyRollout,
 } from './features/flags/strategy-rollout.types.js';
 export type { WeightType } from './features/flags/variant.types.js';
-export type { Events } from './features/history/events.js';
-export type { History } from './features/history/history.js';
+export type { Events } from './features/history/event.operations.js';
+export type { History } from './features/history/history.operations.js';
 export type { DocumentDifference, UndoOptions } from './features/history/history.types.js';
 export type {
   AdvanceOptions,
@@ -103,13 +104,12 @@ export type {
   RolloutQuery,
   StopOptions,
 } from './features/rollouts/rollout.types.js';
-export type { Rollouts } from './features/rollouts/rollouts.js';
+export type { Rollouts } from './features/rollouts/rollouts.operations.js';
+export type { Segments } from './features/segments/segment.operations.js';
 export type { SegmentQuery, SegmentRef } from './features/segments/segment.types.js';
-export type { Segments } from './features/segments/segments.js';
+export type { Tokens } from './features/tokens/token.operations.js';
 export type { TokenChanges, TokenRef, TokenRotation, VerifiedToken } from './features/tokens/token.types.js';
-export type { Tokens } from './features/tokens/tokens.js';
-export type { Applications } from './features/usage/applications.js';
-export type { Usage } from './features/usage/usage.js';
+export type { Applications } from './features/usage/applications.operations.js';
 export type {
   ApplicationFilter,
   ApplicationInstance,
@@ -124,6 +124,7 @@ export type {
   SeenFlags,
   YesNo,
 } from './features/usage/usage.types.js';
+export type { Usage } from './features/usage/usage-over-time.operations.js';
 export type { DueItem } from './flags.js';
 export type {
   ActorOptions,

@@ -10,7 +10,8 @@ export { readPages } from '../base/pages.js';
 // Flags
 
 export { FLAG_MEMBER_NAMES, FLAG_MEMBERS, membersOf } from '../features/flags/flag.js';
-export type { FlagEntry } from '../features/flags/flag-lists.operations.js';
+export { readBesideFlag } from '../features/flags/flag.operations.js';
+export type { FlagEntry } from '../features/flags/flag-lists.js';
 
 // API tokens
 
@@ -33,7 +34,7 @@ export { readPersonId } from '../kernel/changes/run-operation.js';
 // Change requests
 
 export { REQUEST_STATES } from '../features/change-requests/change-request.js';
-export { changeRequestNotFound } from '../features/change-requests/change-requests.operations.js';
+export { changeRequestNotFound } from '../features/change-requests/requests.js';
 
 // Rollouts
 
@@ -96,7 +97,6 @@ export {
   loadDefinitions,
   projectOfSegment,
   type Revised,
-  readBesideFlag,
   type StoredFlag,
   verifyTicket,
 } from '../router.operations.js';

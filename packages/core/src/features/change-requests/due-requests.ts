@@ -18,15 +18,9 @@ import * as rules from './change-request.decide.js';
 import { isOpen, type RequestState, type RequestSummary } from './change-request.js';
 import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.js';
 import type { ListedChangeRequest } from './change-request.types.js';
-import {
-  listRequestSummaries,
-  prepareRequested,
-  projectsSeenIn,
-  toListed,
-  whenRefused,
-} from './change-requests.operations.js';
-import { finishRequest, originOf } from './decisions.operations.js';
+import { finishRequest, originOf } from './decisions.js';
 import type { DueRequestClock, SharedRequestEngine } from './request-engine.js';
+import { listRequestSummaries, prepareRequested, projectsSeenIn, toListed, whenRefused } from './requests.js';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

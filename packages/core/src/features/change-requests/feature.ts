@@ -8,9 +8,9 @@ import {
   changeRequestTime,
   newChangeRequest,
 } from './change-request.schema.js';
+import { changeRequestOperations } from './change-requests.operations.js';
 import { DueRequests, type DueRequestsOptions } from './due-requests.js';
 import { createApprovalGate } from './gate.js';
-import { changeRequestOperations } from './operations.js';
 import { policyDocuments } from './policy.kind.js';
 import { createEmptyPolicy, policyOperations } from './policy.operations.js';
 import { approvalPolicy } from './policy.schema.js';

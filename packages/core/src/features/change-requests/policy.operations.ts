@@ -1,4 +1,6 @@
+import type { ChangeContext } from '../../base/common.types.js';
 import { isSameJson } from '../../base/json.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from '../../kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE, singleOperation } from '../../kernel/operation.js';
 import type { DocumentKey } from '../../storage/port.js';
@@ -71,3 +73,30 @@ export const policyOperations = defineOperations({
     run: (engine: Engine, _: Call) => getApprovalPolicy(engine),
   }),
 });
+
+/** Operations on the environments whose changes need approval: `flags.approvalPolicy`. */
+export class ApprovalPolicies extends Namespace {
+  /**
+   * Names the environments whose changes need approval, and how many people must approve. It replaces the whole policy.
+   * While it names an environment, every change that its clients could see is refused with `approval_required`, unless
+   * it only switches flags off. An environment that loses approvals needs the approval that it loses. A name that is not an
+   * environment of this engine is accepted, because another process may have it; the result names it.
+   *
+   * @throws FlagsError `invalid_input`, `approval_required`; `forbidden` for an API token
+   * @example
+   * await flags.approvalPolicy.set({ environments: { production: { required: 1 } } });
+   */
+  set(policy: ApprovalPolicy, context?: Omit<ChangeContext, 'id' | 'ifRevision'>): Promise<KnownApprovalPolicy> {
+    return run(this, policyOperations.setApprovalPolicy, { input: policy, context });
+  }
+
+  /**
+   * Returns the environments whose changes need approval: none in a new store.
+   *
+   * @example
+   * const { environments } = await flags.approvalPolicy.get();
+   */
+  get(): Promise<KnownApprovalPolicy> {
+    return run(this, policyOperations.getApprovalPolicy, {});
+  }
+}

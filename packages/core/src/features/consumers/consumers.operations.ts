@@ -5,6 +5,7 @@ import { LIMITS } from '../../base/limits.js';
 import { pause } from '../../base/paced.js';
 import { pageBounds, pageOf } from '../../base/pages.js';
 import { assertText, invalidInput, type Validator } from '../../base/validator.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import { type Call, call, defineOperations, NO_REFERENCE, type Page } from '../../kernel/operation.js';
 import { newestPosition, type StoredEventHead } from '../../storage/feed-pages.js';
 import type { FlagsStorage } from '../../storage/port.js';
@@ -212,3 +213,42 @@ export const consumerOperations = defineOperations({
     run: (engine: ConsumerEngine, { ref }: Call<ConsumerRef>) => deleteConsumer(engine, ref),
   }),
 });
+
+/** The consumers that `flags.consume` has created, on any node: `flags.consumers`. */
+export class Consumers extends Namespace {
+  /**
+   * Lists the consumers, by name, with their lag.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const { items } = await flags.consumers.list();
+   * const failing = items.filter(({ error }) => error !== null);
+   */
+  list(page?: PageQuery): Promise<ListPage<Consumer>> {
+    return run(this, consumerOperations.listConsumers, { input: page });
+  }
+
+  /**
+   * Moves a consumer to the newest event, or to the beginning of the log. The node that runs it aborts the handler, and
+   * continues there: at once if it is this one, otherwise within a third of the lease.
+   *
+   * @throws FlagsError `invalid_input`, `consumer_not_found`, `too_much_contention`
+   * @example
+   * await flags.consumers.reset({ consumer: 'audit' }, { from: 'beginning' });
+   */
+  reset(ref: ConsumerRef, input: ConsumerReset): Promise<void> {
+    return run(this, consumerOperations.resetConsumer, { ref, input });
+  }
+
+  /**
+   * Deletes a consumer. This node ends it at once, others within a third of the lease. They report `consumer_not_found` to
+   * `onError`. It exists again when `consume` is called again.
+   *
+   * @throws FlagsError `consumer_not_found`, `too_much_contention`
+   * @example
+   * await flags.consumers.delete({ consumer: 'audit' });
+   */
+  delete(ref: ConsumerRef): Promise<void> {
+    return run(this, consumerOperations.deleteConsumer, { ref });
+  }
+}

@@ -1,7 +1,3 @@
-import { exportOperations } from './export.operations.js';
-import { importOperations } from './import.operations.js';
+import { definitionOperations } from './definitions.operations.js';
 
-export const definitionsFeature = {
-  name: 'definitions',
-  operations: { ...exportOperations, ...importOperations },
-} as const;
+export const definitionsFeature = { name: 'definitions', operations: definitionOperations } as const;

@@ -1,6 +1,7 @@
-import type { FlagRef, ListPage, PageQuery } from '../../base/common.types.js';
+import type { ChangeContext, FlagRef, ListPage, PageQuery } from '../../base/common.types.js';
 import { cloneJson } from '../../base/json.js';
 import { cutPage, pageBounds } from '../../base/pages.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from '../../kernel/engine.js';
 import {
   type Call,
@@ -17,7 +18,7 @@ import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
 import { type DependencyEdge, dependencyEdges, type FlagState } from './flag.js';
 import { findFlag, flagDocuments } from './flag.kind.js';
-import { BY_NAME, listLiveFlags } from './flag-lists.operations.js';
+import { BY_NAME, listLiveFlags } from './flag-lists.js';
 
 /** Lists the names of the flags that depend on a flag, archived or not, in name order. */
 export async function listChildren({ list }: DocumentReader, parent: string): Promise<readonly string[]> {
@@ -106,3 +107,56 @@ export const dependencyOperations = defineOperations({
       listPossibleParents(engine, ref, context),
   }),
 });
+
+/** The methods of `Flags` for dependencies. A class cannot be in several files: each file inherits from one before it. */
+export abstract class DependencyAdministration extends Namespace {
+  /**
+   * Adds a dependency on a parent, or replaces the one on that parent.
+   *
+   * Parents belong to the same project and have no parents themselves; a flag with children cannot get parents.
+   * Concurrent additions cannot break these rules.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `flag_archived` (the child),
+   * `parent_not_found` (no such flag in the project, or an archived one), `dependency_cycle` (a flag and itself),
+   * `dependency_too_deep` (the parent has a parent, or the child is one), `revision_mismatch`
+   * @example
+   * await flags.addDependency({ project: 'default', flag: 'checkout' }, { flag: 'payments' });
+   */
+  addDependency(ref: FlagRef, input: DependencyInput, context?: ChangeContext): Promise<Dependency> {
+    return run(this, dependencyOperations.addDependency, { ref, input, context });
+  }
+
+  /**
+   * Removes a flag's dependency on one parent.
+   *
+   * @throws FlagsError `project_not_found`, `flag_not_found`, `flag_archived`, `dependency_not_found`,
+   * `revision_mismatch`
+   * @example
+   * await flags.removeDependency({ project: 'default', flag: 'checkout' }, { flag: 'payments' });
+   */
+  removeDependency(ref: FlagRef, parent: { readonly flag: string }, context?: ChangeContext): Promise<void> {
+    return run(this, dependencyOperations.removeDependency, { ref, input: parent, context });
+  }
+
+  /**
+   * Removes all dependencies of a flag. Does nothing if there are none.
+   *
+   * @throws FlagsError `project_not_found`, `flag_not_found`, `flag_archived`, `revision_mismatch`
+   * @example
+   * await flags.removeDependencies({ project: 'default', flag: 'checkout' });
+   */
+  removeDependencies(ref: FlagRef, context?: ChangeContext): Promise<void> {
+    return run(this, dependencyOperations.removeDependencies, { ref, context });
+  }
+
+  /**
+   * Lists the names of the flags that could be parents of this flag, in name order (code points).
+   *
+   * @throws FlagsError `project_not_found`, `flag_not_found`
+   * @example
+   * const { items: candidates } = await flags.listPossibleParents({ project: 'default', flag: 'checkout' });
+   */
+  listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<ListPage<string>> {
+    return run(this, dependencyOperations.listPossibleParents, { ref, context: page });
+  }
+}

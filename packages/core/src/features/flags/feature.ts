@@ -18,7 +18,6 @@ import {
   newFlag,
   parent,
 } from './flag.schema.js';
-import { flagListOperations } from './flag-lists.operations.js';
 import { LiveChildren } from './live-children.js';
 import { strategyOperations } from './strategies.operations.js';
 import {
@@ -60,6 +59,6 @@ export const flagsFeature = {
     parent: describeObject(parent),
     flagQuery: describeObject(flagQuery),
   },
-  operations: { ...flagOperations, ...dependencyOperations, ...strategyOperations, ...flagListOperations },
+  operations: { ...flagOperations, ...dependencyOperations, ...strategyOperations },
   open,
 } as const;

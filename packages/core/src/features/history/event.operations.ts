@@ -2,6 +2,7 @@ import { assertListener } from '../../base/collections.js';
 import { LIMITS } from '../../base/limits.js';
 import { toTimestamp } from '../../base/primitives.js';
 import { assertOptions, type Validator } from '../../base/validator.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { Engine } from '../../kernel/engine.js';
 import type {
   EventLog,
@@ -95,3 +96,32 @@ export const eventOperations = defineOperations({
     run: (engine: EventEngine, { input }: Call<undefined, FeedQuery | undefined>) => listNextEvents(engine, input),
   }),
 });
+
+/** Reads of the event log: `flags.events`. `flags.subscribe` and `flags.consume` hand events to a function. */
+export class Events extends Namespace {
+  /**
+   * Lists events, newest first.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const { items, total } = await flags.events.list({ flag: 'checkout', limit: 20 });
+   */
+  list(query?: EventQuery): Promise<EventLog> {
+    return run(this, eventOperations.listEvents, { input: query });
+  }
+
+  /**
+   * Lists the events after a position, oldest first, without a total. For readers that store their own position.
+   * Without `after` the list is empty, and `position` is that of the newest event.
+   *
+   * @throws FlagsError `invalid_input`, `history_lost` (the storage has no longer the event at `after`: start again)
+   * @example
+   * let { position } = await flags.events.listNext();
+   * // … later:
+   * const page = await flags.events.listNext({ after: position });
+   * position = page.position;
+   */
+  listNext(query?: FeedQuery): Promise<FeedPage> {
+    return run(this, eventOperations.listNextEvents, { input: query });
+  }
+}

@@ -1,7 +1,8 @@
 import { groupBy } from '../../base/collections.js';
-import type { ListPage, PageQuery, ProjectRef } from '../../base/common.types.js';
+import type { ChangeContext, ListPage, PageQuery, ProjectRef } from '../../base/common.types.js';
 import { pageBounds, pageOf } from '../../base/pages.js';
 import type { FlagType } from '../../base/settings.types.js';
+import { run } from '../../kernel/changes/run-operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../../kernel/engine.js';
 import {
   type Call,
@@ -19,7 +20,8 @@ import { assertNoFaults, newFaults } from '../flags/faults.js';
 import { deleteFlag } from '../flags/flag.decide.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, throwProjectNotFound } from '../flags/flag.kind.js';
-import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
+import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.js';
+import { StrategyAdministration } from '../flags/strategies.operations.js';
 import { deleteSegment, unregisterSegment } from '../segments/segment.decide.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { changeRegistry, readAll } from '../segments/segment.operations.js';
@@ -234,3 +236,66 @@ export const projectOperations = defineOperations({
   }),
   getProject: call({ ref: PROJECT, run: (engine: Engine, { ref }: Call<ProjectRef>) => getProject(engine, ref) }),
 });
+
+/** The methods of `Flags` for projects. */
+export abstract class ProjectAdministration<Own extends string = never> extends StrategyAdministration<Own> {
+  /**
+   * Creates a project without members.
+   *
+   * If several callers create the same id concurrently, exactly one succeeds.
+   *
+   * @throws FlagsError `invalid_input`, `project_exists`, `revision_mismatch` (with any `ifRevision`)
+   * @example
+   * await flags.createProject({ id: 'shop', name: 'Shop' });
+   */
+  createProject(input: NewProject, context?: ChangeContext): Promise<Project> {
+    return run(this, projectOperations.createProject, { input, context });
+  }
+
+  /**
+   * Changes a project's display name or description. Does not record an event if nothing changes.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `revision_mismatch`
+   * @example
+   * await flags.updateProject({ project: 'shop' }, { description: 'Everything that sells' });
+   */
+  updateProject(ref: ProjectRef, changes: ProjectChanges, context?: ChangeContext): Promise<Project> {
+    return run(this, projectOperations.updateProject, { ref, input: changes, context });
+  }
+
+  /**
+   * Deletes a project and, permanently, its archived flags, segments and tokens.
+   *
+   * If a flag, or a token for several projects, is created concurrently, either the creation or the deletion succeeds.
+   *
+   * @throws FlagsError `project_not_found`, `project_protected` (the project `default`), `project_not_empty` (it has
+   * flags that are not archived, or API tokens name it beside other projects), `revision_mismatch`
+   * @example
+   * await flags.deleteProject({ project: 'shop' });
+   */
+  deleteProject(ref: ProjectRef, context?: ChangeContext): Promise<void> {
+    return run(this, projectOperations.deleteProject, { ref, context });
+  }
+
+  /**
+   * Lists projects by id, in code-point order.
+   *
+   * @example
+   * const { items } = await flags.listProjects();
+   * const unhealthy = items.filter((project) => project.health < 80);
+   */
+  listProjects(page?: PageQuery): Promise<ListPage<ProjectSummary>> {
+    return run(this, projectOperations.listProjects, { context: page });
+  }
+
+  /**
+   * Gets one project with its flags.
+   *
+   * @throws FlagsError `project_not_found`
+   * @example
+   * const { health, flags: list } = await flags.getProject({ project: 'default' });
+   */
+  getProject(ref: ProjectRef): Promise<ProjectOverview> {
+    return run(this, projectOperations.getProject, { ref });
+  }
+}

@@ -14,10 +14,10 @@ export interface RolloutOptions {
 }
 
 function open(engine: SharedEngine, { due, actor }: RolloutOptions): Opened<{ readonly rolling: RollingFlags }> {
-  const rolling = new RollingFlags(engine.memory.statesOf(flagDocuments));
+  const rolling = new RollingFlags(engine.memory.statesOf(flagDocuments), (at) => engine.due.wakeBy(at));
   return {
     parts: { rolling },
-    onDocuments: (changed) => engine.due.wakeBy(rolling.follow(changed)),
+    onDocuments: rolling.follow,
     due: new DueSteps(engine, rolling, { ...due, actor }),
   };
 }

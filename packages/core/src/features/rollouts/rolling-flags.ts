@@ -25,18 +25,20 @@ export interface KnownRollout {
 export class RollingFlags {
   private readonly byFlag = new Map<string, readonly KnownRollout[]>();
 
-  constructor(private readonly flags: ReadonlyMap<string, FlagState>) {
+  /** @param onNext called with the earliest next step of changed flags, in milliseconds since 1970 */
+  constructor(
+    private readonly flags: ReadonlyMap<string, FlagState>,
+    private readonly onNext: (at: number) => void,
+  ) {
     for (const name of flags.keys()) this.update(name);
   }
 
-  /**
-   * Updates the rollouts of changed flags. Returns the earliest time of their next steps, in milliseconds since 1970.
-   */
-  follow(changed: readonly DocumentKey[]): number {
+  /** Updates the rollouts of changed flags. */
+  readonly follow = (changed: readonly DocumentKey[]): void => {
     let next = Number.POSITIVE_INFINITY;
     for (const { kind, id } of changed) if (kind === flagDocuments.kind) next = Math.min(next, this.update(id));
-    return next;
-  }
+    if (next < Number.POSITIVE_INFINITY) this.onNext(next);
+  };
 
   /** Yields all rollouts, in no order. */
   *all(): Generator<KnownRollout> {

@@ -4,7 +4,6 @@ import type { Opened } from '../../kernel/feature.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { applicationOperations } from './applications.operations.js';
 import { reportOperations } from './report.operations.js';
-import { seenFlagOperations } from './seen-flags.operations.js';
 import {
   bulkReport,
   findBulkIssues,
@@ -39,6 +38,6 @@ export const usageFeature = {
     bulkReport: describeObject(bulkReport, findBulkIssues),
     usageFilter: describeObject(usageFilter, findUsageIssues),
   },
-  operations: { ...reportOperations, ...seenFlagOperations, ...usageOperations, ...applicationOperations },
+  operations: { ...reportOperations, ...usageOperations, ...applicationOperations },
   open,
 } as const;

@@ -76,7 +76,7 @@ const NONE: YesNo = { yes: 0, no: 0 };
 /** Flags per read. Each has up to 61 rows. */
 const PAGE = 500;
 
-async function countEvaluations({ usage, now }: Engine): Promise<EvaluationCounts> {
+export async function countEvaluations({ usage, now }: Engine): Promise<EvaluationCounts> {
   const time = now().getTime();
   const lastHour = await countsSince(usage, { time, window: HOUR });
   const lastMinute = await countsSince(usage, { time, window: MINUTE });
@@ -122,10 +122,5 @@ export const reportOperations = defineOperations({
     input: 'bulkReport',
     run: (engine: ReportEngine, { input, context }: Call<undefined, BulkReport, BulkOrigin | undefined>) =>
       record(engine, input, context),
-  }),
-  countEvaluations: call({
-    method: 'usage.count',
-    ref: NO_REFERENCE,
-    run: (engine: Engine, _: Call) => countEvaluations(engine),
   }),
 });

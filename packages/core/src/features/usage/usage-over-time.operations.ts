@@ -2,13 +2,15 @@ import { assertEnvironment } from '../../base/assert-environment.js';
 import type { ListPage, PageQuery } from '../../base/common.types.js';
 import { pageBounds, parseCursor, takePage } from '../../base/pages.js';
 import type { Validator } from '../../base/validator.js';
+import { Namespace, run } from '../../kernel/changes/run-operation.js';
 import type { Engine } from '../../kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE, type Page } from '../../kernel/operation.js';
-import type { SumQuery, UsageKeys } from '../../storage/usage/port.js';
-import { DAY, HOUR, startOf } from '../../storage/usage/rules.js';
+import type { SumQuery, UsageKeys, UsageStorage } from '../../storage/usage/port.js';
+import { boundedSum, DAY, HOUR, startOf } from '../../storage/usage/rules.js';
 import { flagDocuments, throwFlagNotFound } from '../flags/flag.kind.js';
+import { countEvaluations } from './report.operations.js';
 import { iterateSums } from './sum-pages.js';
-import type { UsageFilter, UsagePeriod } from './usage.types.js';
+import type { EvaluationCounts, SeenFlags, UsageFilter, UsagePeriod } from './usage.types.js';
 
 /** Rows per read. */
 const PAGE = 1000;
@@ -172,6 +174,28 @@ function toKey(parts: readonly unknown[], { flag: wanted }: UsageFilter): Period
 }
 
 /** How often flags were evaluated. */
+async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<ListPage<SeenFlags>> {
+  const bounds = pageBounds(query);
+  return takePage(iterateSeenFlags(engine.usage, bounds.after), bounds, {
+    cursorOf: ({ application }) => application,
+    sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
+  });
+}
+
+async function* iterateSeenFlags(usage: UsageStorage, after: string | undefined): AsyncGenerator<SeenFlags> {
+  const by = ['application', 'flag'] as const;
+  // The next text after a name is the name with U+0000, so this skips all flags of that application.
+  const start = after !== undefined && { after: { application: `${after}\u0000`, flag: '' } };
+  let seen: { application: string; flags: string[]; evaluations: number } | undefined;
+  for await (const sum of iterateSums(usage, { resolution: 'ever', by, limit: PAGE, ...start })) {
+    if (seen && seen.application !== sum.application) yield seen;
+    if (seen?.application !== sum.application) seen = { application: sum.application, flags: [], evaluations: 0 };
+    seen.flags.push(sum.flag);
+    seen.evaluations = boundedSum(seen.evaluations, boundedSum(sum.yes, sum.no));
+  }
+  if (seen) yield seen;
+}
+
 export const usageOperations = defineOperations({
   listUsage: call({
     method: 'usage.list',
@@ -179,4 +203,60 @@ export const usageOperations = defineOperations({
     run: (engine: UsageEngine, { input, context }: Call<undefined, UsageFilter | undefined, Page>) =>
       listUsage(engine, input, context),
   }),
+  countEvaluations: call({
+    method: 'usage.count',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, _: Call) => countEvaluations(engine),
+  }),
+  listSeenFlags: call({
+    method: 'usage.listSeenFlags',
+    ref: NO_REFERENCE,
+    run: (engine: Engine, { input }: Call<undefined, Page>) => listSeenFlags(engine, input),
+  }),
 });
+
+/** What clients report, and how often flags were evaluated: `flags.usage`. */
+export class Usage extends Namespace {
+  /**
+   * Lists how often flags were evaluated, by the hour or the day: by flag, application, environment, then time.
+   *
+   * A report counts in the hour in which its period ends. Includes the evaluations of this process, and of others that
+   * share the storage. The storage keeps 168 hours and 30 days, at most 1,000,000 rows; it drops the oldest rows, and
+   * `status().dropped` counts them.
+   *
+   * With `flag`, there are no gaps: each application and environment with evaluations in that time has a row for every
+   * hour or day. With `environment` and `application` too, the rows exist even without evaluations. Without `flag`, rows
+   * of zero are left out. The whole list is in memory; a page has at most 1 MiB.
+   *
+   * @throws FlagsError `invalid_input`, `flag_not_found`
+   * @example
+   * const { items } = await flags.usage.list({ flag: 'checkout', days: 7 });
+   * for (const { day, yes, no } of items) console.log(day, yes, no);
+   */
+  list(filter?: UsageFilter, page?: PageQuery): Promise<ListPage<UsagePeriod>> {
+    return run(this, usageOperations.listUsage, { input: filter, context: page });
+  }
+
+  /**
+   * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
+   * The windows slide with the clock by the minute, so both may reach up to a minute further back.
+   *
+   * @example
+   * const { yes, no } = (await flags.usage.count()).lastHour.get('checkout') ?? { yes: 0, no: 0 };
+   */
+  count(): Promise<EvaluationCounts> {
+    return run(this, usageOperations.countEvaluations, {});
+  }
+
+  /**
+   * Lists the evaluated flags of each application, by application name. Includes at least the reports of the last hour.
+   * A page has at most 1 MiB.
+   *
+   * @example
+   * const { items } = await flags.usage.listSeenFlags();
+   * for (const { application, evaluations } of items) console.log(application, evaluations);
+   */
+  listSeenFlags(page?: PageQuery): Promise<ListPage<SeenFlags>> {
+    return run(this, usageOperations.listSeenFlags, { input: page });
+  }
+}

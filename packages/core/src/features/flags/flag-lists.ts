@@ -6,7 +6,6 @@ import { cutPage, type PageBounds, pageBounds } from '../../base/pages.js';
 import type { FlagsSettings } from '../../base/settings.types.js';
 import { invalidInput } from '../../base/validator.js';
 import type { Engine } from '../../kernel/engine.js';
-import { type Call, call, defineOperations, NO_REFERENCE, type Page } from '../../kernel/operation.js';
 import type { DocumentReader } from '../../storage/documents.js';
 import type { UsageStorage } from '../../storage/usage/port.js';
 import { audienceOf, rolloutOf } from '../../words/audience.js';
@@ -88,7 +87,7 @@ function toEntry(flag: FlagState, summary: FlagSummary): FlagEntry {
   return Object.assign(summary, { project, archived, archivedAt, description, impressionData });
 }
 
-async function listFlags(engine: FlagEngine, input: FlagQuery = {}, page?: PageQuery): Promise<FlagPage> {
+export async function listFlags(engine: FlagEngine, input: FlagQuery = {}, page?: PageQuery): Promise<FlagPage> {
   const query = readQuery(engine, input);
   const bounds = pageBounds(page);
   await assertProjects(engine.read, query);
@@ -336,12 +335,3 @@ function compareKeys(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }
-
-/** The list of flags. */
-export const flagListOperations = defineOperations({
-  listFlags: call({
-    ref: NO_REFERENCE,
-    run: (engine: FlagEngine, { input, context }: Call<undefined, FlagQuery | undefined, Page>) =>
-      listFlags(engine, input, context),
-  }),
-});

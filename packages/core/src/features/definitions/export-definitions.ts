@@ -2,7 +2,6 @@ import type { Awaitable } from '../../base/common.types.js';
 import { copyJson } from '../../base/json.js';
 import { memoizeAsync } from '../../base/memoize.js';
 import { pause } from '../../base/paced.js';
-import { type Call, call, defineOperations } from '../../kernel/operation.js';
 import type { EnvironmentEngine } from '../environments/plan.operations.js';
 import { type FlagState, membersOf } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
@@ -148,12 +147,3 @@ function toStrategyDefinition(strategy: Strategy, nameOf: FlagContext['nameOf'])
   if (!segments?.length) return strategy;
   return { ...strategy, segments: segments.map(nameOf) };
 }
-
-/** The export of definitions. */
-export const exportOperations = defineOperations({
-  exportDefinitions: call({
-    method: 'definitions.export',
-    ref: ['project?'],
-    run: (engine: EnvironmentEngine, { ref }: Call<ExportQuery | undefined>) => exportDefinitions(engine, ref),
-  }),
-});

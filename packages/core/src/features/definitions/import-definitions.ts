@@ -8,7 +8,6 @@ import { ChangesHash } from '../../kernel/changes/repetition.js';
 import { toContext } from '../../kernel/changes/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../../kernel/engine.js';
 import { readCommittedSet, readLoggedDocuments, readSet } from '../../kernel/log/change-set-log.js';
-import { type Call, call, defineOperations, NO_REFERENCE } from '../../kernel/operation.js';
 import type { Registry } from '../../kernel/registry.js';
 import type { PlannedState } from '../environments/effects.js';
 import { type EnvironmentEngine, planOf } from '../environments/plan.operations.js';
@@ -26,7 +25,7 @@ import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { Issues, readDefinitions } from './check-definitions.js';
 import type { Definitions, ImportedDifference, ImportOptions, ImportResult } from './definition.types.js';
-import { readAll } from './export.operations.js';
+import { readAll } from './export-definitions.js';
 import {
   contentsOf,
   type ImportPlan,
@@ -274,13 +273,3 @@ function withContents(registry: Registry, document: PlannedDocument): PlannedDoc
   );
   return { ...document, events: [...events, ...contents] };
 }
-
-/** The import of definitions. */
-export const importOperations = defineOperations({
-  importDefinitions: call({
-    method: 'definitions.import',
-    ref: NO_REFERENCE,
-    run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Definitions, ImportOptions | undefined>) =>
-      importDefinitions(engine, input, context),
-  }),
-});

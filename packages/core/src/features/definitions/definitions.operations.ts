@@ -1,7 +1,23 @@
 import { Namespace, run } from '../../kernel/changes/run-operation.js';
+import { type Call, call, defineOperations, NO_REFERENCE } from '../../kernel/operation.js';
+import type { EnvironmentEngine } from '../environments/plan.operations.js';
 import type { Definitions, ExportQuery, ImportOptions, ImportResult } from './definition.types.js';
-import { exportOperations } from './export.operations.js';
-import { importOperations } from './import.operations.js';
+import { exportDefinitions } from './export-definitions.js';
+import { importDefinitions } from './import-definitions.js';
+
+export const definitionOperations = defineOperations({
+  exportDefinitions: call({
+    method: 'definitions.export',
+    ref: ['project?'],
+    run: (engine: EnvironmentEngine, { ref }: Call<ExportQuery | undefined>) => exportDefinitions(engine, ref),
+  }),
+  importDefinitions: call({
+    method: 'definitions.import',
+    ref: NO_REFERENCE,
+    run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Definitions, ImportOptions | undefined>) =>
+      importDefinitions(engine, input, context),
+  }),
+});
 
 /** Flags as code: `flags.definitions`. */
 export class FlagDefinitions extends Namespace {
@@ -14,7 +30,7 @@ export class FlagDefinitions extends Namespace {
    * await writeFile('flags.json', JSON.stringify(await flags.definitions.export(), null, 2));
    */
   export(query?: ExportQuery): Promise<Definitions> {
-    return run(this, exportOperations.exportDefinitions, { ref: query });
+    return run(this, definitionOperations.exportDefinitions, { ref: query });
   }
 
   /**
@@ -35,6 +51,6 @@ export class FlagDefinitions extends Namespace {
    * await flags.definitions.import(document, { reason: 'Release 7', prune: true });
    */
   import(document: Definitions, options?: ImportOptions): Promise<ImportResult> {
-    return run(this, importOperations.importDefinitions, { input: document, context: options });
+    return run(this, definitionOperations.importDefinitions, { input: document, context: options });
   }
 }

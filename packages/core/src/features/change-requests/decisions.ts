@@ -12,6 +12,7 @@ import type { ChangeRequestApproval, ChangeRequestTime, RequestState } from './c
 import { requestDocuments } from './change-request.kind.js';
 import { assertAhead, readTimes } from './change-request.schema.js';
 import type { ApplyContext, ChangeRequest, ChangeRequestRef, DecisionContext } from './change-request.types.js';
+import type { RequestEngine } from './request-engine.js';
 import {
   authorizeAll,
   describeRequest,
@@ -19,8 +20,7 @@ import {
   getChangeRequest,
   prepareRequested,
   toRequest,
-} from './change-requests.operations.js';
-import type { RequestEngine } from './request-engine.js';
+} from './requests.js';
 import { assertUnchanged } from './scope.js';
 
 const { kind: KIND } = requestDocuments;
