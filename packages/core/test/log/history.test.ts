@@ -1,12 +1,10 @@
 import { extent } from '../../../../test/extent.js';
 import { hasShortTurns, processorTime } from '../../../../test/processor-time.js';
 import { type Change, type Flags, memoryStorage, openFlags } from '../../src/index.js';
-import { sqliteStorage } from '../../src/sqlite.js';
 import type { DocumentWrite, FlagsStorage, StoredEvent } from '../../src/storage/port.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
-import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { type OpenStorage, SQLITE, STORAGES } from '../storage-kinds.js';
 
 const SHOP = { project: 'shop' };
