@@ -46,21 +46,22 @@ console.log(`Built ${target}. Start it: node dist/main.js`);
 
 /** Packs packages with the workspace's packages that they depend on. Returns their tarballs by name. */
 function pack(names) {
-  const found = new Map();
+  const needed = new Set();
   for (const queue = [...names]; queue.length > 0; ) {
     const name = queue.pop();
-    if (found.has(name)) continue;
-    const folder = join(ROOT, 'packages', name.slice('@flags/'.length));
-    const before = new Set(readdirSync(tarballs));
-    // The scripts of a package need a shell in the PATH, so its bundle is made here.
-    run(process.execPath, [join(ROOT, 'scripts/pack/main.mjs')], folder);
-    const options = ['--config.ignore-scripts=true', '--pack-destination', tarballs];
-    run('npx', ['--yes', '--prefer-offline', PNPM, 'pack', ...options], folder);
-    const file = readdirSync(tarballs).find((one) => !before.has(one));
-    found.set(name, `file:packages/${file}`);
-    queue.push(...Object.keys(readManifest(folder).dependencies ?? {}).filter((one) => one.startsWith('@flags/')));
+    if (needed.has(name)) continue;
+    needed.add(name);
+    const { dependencies = {} } = readManifest(join(ROOT, 'packages', shortened(name)));
+    queue.push(...Object.keys(dependencies).filter((one) => one.startsWith('@flags/')));
   }
-  return found;
+  run(process.execPath, ['scripts/pack/tarballs.mjs', tarballs, ...[...needed].map(shortened)], ROOT);
+  const files = readdirSync(tarballs);
+  const fileOf = (name) => files.find((file) => new RegExp(`^flags-${shortened(name)}-\\d`).test(file));
+  return new Map([...needed].map((name) => [name, `file:packages/${fileOf(name)}`]));
+}
+
+function shortened(name) {
+  return name.slice('@flags/'.length);
 }
 
 function readManifest(folder) {

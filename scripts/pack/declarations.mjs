@@ -1,7 +1,7 @@
-// Rolls the declarations of a package up into one file, so that each type exists once, and writes a short file per entry.
+// Rolls the declarations of each package up into one file, so that each type exists once, and writes a short file per entry.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import ts from 'typescript';
 import { declarationsOf, OUTPUT } from './entries.mjs';
 
@@ -10,21 +10,50 @@ const ALL = 'all';
 const FORMATS = { '.d.ts': '.js', '.d.cts': '.cjs' };
 
 /**
- * Each roll-up is written once, for CommonJS: ES modules can import it, but not the other way round. Both formats so have
- * the same types, also where a program loads both.
+ * Writes the declarations of packages. Each roll-up is written once, for CommonJS: ES modules can import it, but not the
+ * other way round. Both formats so have the same types, also where a program loads both.
  */
-export function writeDeclarations(folder, entries) {
+export function writeDeclarations(packages) {
+  const all = packages.flatMap(({ folder, entries }) => entries.map((entry) => ({ folder, entry })));
+  const names = namesOf(all.map(({ folder, entry }) => join(folder, declarationsOf(entry.compiled))));
+  const exportsOf = new Map(all.map(({ entry }, index) => [entry, names[index]]));
+  const rollUps = packages.flatMap(({ folder, entries }) => rollUpsOf(folder, entries, exportsOf));
+  // A program reads the types of Node and of all packages once, for all of its roll-ups.
+  for (const types of [[], ['node']]) {
+    rollUp(
+      rollUps.filter(({ isAlone }) => isAlone === (types.length === 0)),
+      types,
+    );
+  }
+  for (const { folder, entries } of packages) writeEntries(folder, entries, exportsOf);
+}
+
+/** Returns what is rolled up: `lines` are the text of one file that exports all names. */
+function rollUpsOf(folder, entries, exportsOf) {
+  const alone = entries.filter(({ isAlone }) => isAlone);
+  const together = entries.filter(({ isAlone }) => !isAlone);
+  return [
+    ...alone.map((entry) => ({ name: entry.name, isAlone: true, namesByEntry: [[entry, exportsOf.get(entry)]] })),
+    { name: ALL, isAlone: false, namesByEntry: firstOfEach(together, exportsOf) },
+  ].map(({ name, isAlone, namesByEntry }) => {
+    const source = join(folder, OUTPUT, `${name}.source.d.ts`);
+    const lines = namesByEntry
+      .filter(([, names]) => names.length > 0)
+      .map(
+        ([{ compiled }, names]) => `export { ${names.join(', ')} } from '${pathFrom(source, join(folder, compiled))}';`,
+      );
+    return { folder, isAlone, source, lines, result: join(folder, OUTPUT, `${name}.d.cts`) };
+  });
+}
+
+/** Writes a short file per entry and format. */
+function writeEntries(folder, entries, exportsOf) {
   const output = join(folder, OUTPUT);
-  const names = namesOf(entries.map(({ compiled }) => join(folder, declarationsOf(compiled))));
-  const exportsOf = new Map(entries.map((entry, index) => [entry, names[index]]));
   for (const entry of entries.filter(({ isAlone }) => isAlone)) {
     const file = join(output, entry.name);
-    write(`${file}.d.cts`, rollUp(folder, entry.name, [[entry, exportsOf.get(entry)]], []));
     write(`${file}.d.ts`, reExport(exportsOf.get(entry), pathFrom(file, `${file}.cjs`)));
   }
-  const together = entries.filter(({ isAlone }) => !isAlone);
-  write(join(output, `${ALL}.d.cts`), rollUp(folder, ALL, firstOfEach(together, exportsOf), ['node']));
-  for (const entry of together) {
+  for (const entry of entries.filter(({ isAlone }) => !isAlone)) {
     const text = declarationsOfEntry(folder, output, entry, exportsOf.get(entry));
     const loading = loadingOf(folder, entry, entries);
     for (const [extension, moduleExtension] of Object.entries(FORMATS)) {
@@ -55,52 +84,54 @@ function firstOfEach(entries, exportsOf) {
   });
 }
 
-/** API Extractor reads one file: it exports every name of the entries. */
-function rollUp(folder, name, namesByEntry, types) {
-  const source = join(folder, OUTPUT, `${name}.source.d.ts`);
-  const result = join(folder, OUTPUT, `${name}.rolled-up.d.ts`);
-  const lines = namesByEntry
-    .filter(([, names]) => names.length > 0)
-    .map(
-      ([{ compiled }, names]) => `export { ${names.join(', ')} } from '${pathFrom(source, join(folder, compiled))}';`,
-    );
-  write(source, lines.length > 0 ? `${lines.join('\n')}\n` : 'export {};\n');
+/** API Extractor reads one file per roll-up: it exports every name of the entries. */
+function rollUp(rollUps, types) {
+  if (rollUps.length === 0) return;
   try {
-    const config = ExtractorConfig.prepare({
-      configObject: {
-        projectFolder: folder,
-        mainEntryPointFilePath: source,
-        newlineKind: 'lf',
-        compiler: {
-          overrideTsconfig: {
-            compilerOptions: { module: 'nodenext', target: 'es2022', strict: true, skipLibCheck: true, types },
-            files: [source],
-          },
+    for (const { source, lines } of rollUps) write(source, lines.length > 0 ? `${lines.join('\n')}\n` : 'export {};\n');
+    const configs = rollUps.map((one) => configurationOf(one, types));
+    const additionalEntryPoints = rollUps.slice(1).map(({ source }) => source);
+    const compilerState = CompilerState.create(configs[0], { additionalEntryPoints });
+    for (const [index, { folder, result }] of rollUps.entries()) {
+      const { succeeded } = Extractor.invoke(configs[index], {
+        compilerState,
+        messageCallback: (message) => {
+          message.handled = message.logLevel !== 'error';
         },
-        apiReport: { enabled: false },
-        docModel: { enabled: false },
-        dtsRollup: { enabled: true, untrimmedFilePath: result },
-        tsdocMetadata: { enabled: false },
-        // The report of the public types shows what this file would say, and TypeDoc checks the comments.
-        messages: {
-          extractorMessageReporting: { default: { logLevel: 'none' } },
-          tsdocMessageReporting: { default: { logLevel: 'none' } },
-        },
-      },
-      configObjectFullPath: join(folder, 'api-extractor.json'),
-      packageJsonFullPath: join(folder, 'package.json'),
-    });
-    const { succeeded } = Extractor.invoke(config, {
-      messageCallback: (message) => {
-        message.handled = message.logLevel !== 'error';
-      },
-    });
-    if (!succeeded) throw new Error(`The declarations of ${folder} could not be rolled up.`);
-    return restoreTypeof(readFileSync(result, 'utf8'));
+      });
+      if (!succeeded) throw new Error(`The declarations of ${folder} could not be rolled up.`);
+      write(result, restoreTypeof(readFileSync(result, 'utf8')));
+    }
   } finally {
-    rmSync(source, { force: true });
-    rmSync(result, { force: true });
+    for (const { source } of rollUps) rmSync(source, { force: true });
   }
+}
+
+function configurationOf({ folder, source, result }, types) {
+  return ExtractorConfig.prepare({
+    configObject: {
+      projectFolder: folder,
+      mainEntryPointFilePath: source,
+      newlineKind: 'lf',
+      compiler: {
+        overrideTsconfig: {
+          compilerOptions: { module: 'nodenext', target: 'es2022', strict: true, skipLibCheck: true, types },
+          files: [source],
+        },
+      },
+      apiReport: { enabled: false },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: true, untrimmedFilePath: result },
+      tsdocMetadata: { enabled: false },
+      // The report of the public types shows what this file would say, and TypeDoc checks the comments.
+      messages: {
+        extractorMessageReporting: { default: { logLevel: 'none' } },
+        tsdocMessageReporting: { default: { logLevel: 'none' } },
+      },
+    },
+    configObjectFullPath: join(folder, 'api-extractor.json'),
+    packageJsonFullPath: join(folder, 'package.json'),
+  });
 }
 
 /** API Extractor omits `declare global`: the file that has it stays as the compiler wrote it. */

@@ -1,30 +1,32 @@
-// Writes the files of one package that its tarball holds, from those that `tsc -b` wrote. Runs before it is packed.
+// Writes the files of packages that their tarballs hold, from those that `tsc -b` wrote. Runs before a package is packed.
 //
-//   cd packages/core && node ../../scripts/pack/main.mjs
+//   cd packages/core && node ../../scripts/pack/main.mjs          of one package
+//   node scripts/pack/main.mjs packages/core packages/http        of several: in one process, which takes half of the time
 import { existsSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { writeCode } from './code.mjs';
 import { writeDeclarations } from './declarations.mjs';
 import { entriesOf, OUTPUT, readManifest } from './entries.mjs';
 import { isCurrent } from './manifest.mjs';
 import { writeNotices } from './notices.mjs';
 
-const folder = process.cwd();
-const manifest = readManifest(folder);
-const entries = entriesOf(manifest);
+const given = process.argv.slice(2);
+const folders = given.length > 0 ? given.map((folder) => resolve(folder)) : [process.cwd()];
+const packages = folders.map((folder) => ({ folder, entries: entriesOf(readManifest(folder)) }));
 
-if (!isCurrent(folder)) fail('its publishConfig does not fit its exports. Run npm run exports:write.');
-if (!existsSync(join(folder, 'dist'))) fail('it is not compiled. Run npm run build.');
+for (const { folder, entries } of packages) {
+  if (!isCurrent(folder)) fail(folder, 'its publishConfig does not fit its exports. Run npm run exports:write.');
+  if (!existsSync(join(folder, 'dist'))) fail(folder, 'it is not compiled. Run npm run build.');
+  rmSync(join(folder, OUTPUT), { recursive: true, force: true });
+  const bundled = await writeCode(folder, readManifest(folder), entries);
+  writeNotices(
+    join(folder, OUTPUT),
+    bundled.map((file) => join(folder, file)),
+  );
+}
+writeDeclarations(packages.filter(({ entries }) => entries.length > 0));
 
-rmSync(join(folder, OUTPUT), { recursive: true, force: true });
-const bundled = await writeCode(folder, manifest, entries);
-writeNotices(
-  join(folder, OUTPUT),
-  bundled.map((file) => join(folder, file)),
-);
-if (entries.length > 0) writeDeclarations(folder, entries);
-
-function fail(reason) {
+function fail(folder, reason) {
   console.error(`${basename(folder)} cannot be packed: ${reason}`);
   process.exit(1);
 }

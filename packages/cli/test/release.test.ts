@@ -87,6 +87,7 @@ describe('the version', () => {
 
 describe('.ci/check-release', () => {
   const { placeholders, ...project } = JSON.parse(read('scripts/project.json'));
+  const REHEARSED = FOLDERS.map((folder) => `rehearsed flags-${folder}-${VERSION}.tgz`);
   const DIGEST = `sha256:${'0f'.repeat(32)}`;
 
   beforeEach(() => {
@@ -95,8 +96,12 @@ describe('.ci/check-release', () => {
     for (const folder of FOLDERS) {
       for (const file of ['package.json', 'CHANGELOG.md', 'LICENSE']) copy(`packages/${folder}/${file}`);
     }
-    stub('npx', 'echo "rehearsed $(basename "$PWD")"');
+    mkdirSync(path('packed'));
+    for (const folder of FOLDERS) writeFileSync(path(`packed/flags-${folder}-${VERSION}.tgz`), '');
+    stub('npm', 'echo "rehearsed $(basename "$2")"');
   });
+
+  const rehearse = (env = {}) => run('.ci/check-release', [], { FLAGS_PACKED: path('packed'), ...env });
 
   /** What the owner has to fill in: the sentence that names it begins with its file. */
   const missing = [
@@ -105,14 +110,14 @@ describe('.ci/check-release', () => {
   ];
 
   it('names what the owner has to fill in, and rehearses the publication of each package', () => {
-    const { status, lines } = run('.ci/check-release', []);
+    const { status, lines } = rehearse();
     expect(status).toBe(0);
     for (const sentence of missing) expect(lines).toContainEqual(expect.stringContaining(sentence));
-    expect(lines.filter((line) => line.startsWith('rehearsed'))).toEqual(FOLDERS.map((one) => `rehearsed ${one}`));
+    expect(lines.filter((line) => line.startsWith('rehearsed'))).toEqual(REHEARSED);
   });
 
   it('refuses it in a release, and then publishes nothing', () => {
-    const { status, lines } = run('.ci/check-release', [], { FLAGS_RELEASE: '1' });
+    const { status, lines } = rehearse({ FLAGS_RELEASE: '1' });
     expect(status).toBe(1);
     for (const sentence of missing) expect(lines).toContainEqual(expect.stringContaining(sentence));
     expect(lines.join('\n')).not.toContain('rehearsed');
@@ -122,13 +127,13 @@ describe('.ci/check-release', () => {
     edit('scripts/project.json', (text) => text.replace(/"placeholders": \[.*\]/, '"placeholders": []'));
     edit('CHANGELOG.md', (text) => text.replace('(unreleased)', '(2026-12-01)'));
     edit('Dockerfile', (text) => text.replace(/^ARG BASE=([^@\n]+).*$/m, `ARG BASE=$1@${DIGEST}`));
-    const { status, lines } = run('.ci/check-release', [], { FLAGS_RELEASE: '1' });
-    expect({ status, lines }).toEqual({ status: 0, lines: FOLDERS.map((one) => `rehearsed ${one}`) });
+    const { status, lines } = rehearse({ FLAGS_RELEASE: '1' });
+    expect({ status, lines }).toEqual({ status: 0, lines: REHEARSED });
   });
 
   it('refuses a package whose names differ', () => {
     edit('packages/core/package.json', (text) => text.replace('"homepage": "', '"homepage": "https://other.example/'));
-    const { status, lines } = run('.ci/check-release', []);
+    const { status, lines } = rehearse();
     expect(status).toBe(1);
     expect(lines).toContainEqual(expect.stringContaining('packages/core/package.json: homepage differ'));
   });
