@@ -156,7 +156,7 @@ export function loadDefinitions(flags: Flags, definitions: Definitions): Promise
 export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
 
 /**
- * Reads what a flag shows beside its document, for the reply to a change that is in memory. Part of that change: it is no
+ * Reads what a flag shows beside its document, for the reply to a change that is in memory. Part of that change: it is not an
  * operation, and reads no document.
  */
 export function readBesideFlag(flags: Flags, flag: string): Promise<BesideFlag> {

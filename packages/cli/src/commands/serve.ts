@@ -46,7 +46,7 @@ function follow(io: CommandIo, options: ServeOptions, command: Command): Promise
   return serveFollower(io, options, options.follow ?? '');
 }
 
-/** The store to serve. A store that only the environment names gives way to `--demo`. */
+/** The store to serve. `--demo` ignores a store that only the environment variable names. */
 function storeOf(command: Command): string {
   const { store, demo } = command.optsWithGlobals<ServeOptions>();
   if (demo !== true) return store || ':memory:';

@@ -2,8 +2,8 @@ import { ERROR_LIMITS } from './errors.js';
 
 /*
  * The docstrings are the meanings in docs/reference/limits.md: `npm run reference:write`. The first paragraph begins
- * with the unit, and ends in what happens beyond the limit unless the code is `invalid_input`. Further paragraphs stand
- * below the table.
+ * with the unit, and ends in what happens beyond the limit unless the code is `invalid_input`. Further paragraphs are
+ * printed below the table.
  */
 const NUMBERS = {
   /** Characters of the name of a flag, project, environment or variant. */

@@ -64,8 +64,8 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   private lookedAt = Number.NEGATIVE_INFINITY;
   private prunesAt = Number.NEGATIVE_INFINITY;
   /**
-   * When requests are due that this process has written since then, by id: the list that was read may lack them. Undefined:
-   * never.
+   * The due times of requests that this process has written since that read, by id: the list may lack them. Undefined:
+   * the request has no time.
    */
   private expected = new Map<string, number | undefined>();
   /** Requests that are being applied, which may wait for the host. */

@@ -106,7 +106,7 @@ function describeStrategy({ name, parameters, constraints, variants = [] }: Stra
   };
 }
 
-/** What is approved of a rollout: it stands for every percentage on its way. */
+/** The approved part of a rollout. It covers every percentage of its steps. */
 type Plan = Pick<StrategyRollout, 'steps' | 'guarded' | 'startedFrom'>;
 
 /**

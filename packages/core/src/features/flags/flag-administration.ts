@@ -8,7 +8,7 @@ import { flagListOperations } from './flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flag-search.types.js';
 import type { Variant, VariantInput } from './variant.types.js';
 
-/** The methods of `Flags` for flags, their variants and their dependencies. A class cannot be in several files: it inherits. */
+/** The methods of `Flags` for flags, their variants and their dependencies. A class cannot span files, so `Flags` inherits them. */
 export abstract class FlagAdministration extends Namespace {
   /**
    * Creates a flag, off in every environment.

@@ -65,7 +65,7 @@ function FlagPage({ detail, revision }: FlagPageProps) {
     environments.map((one) => one.name),
     reviewScope.value,
   );
-  // Each stands in the card of its first environment; it names the others.
+  // Each request is shown in the card of its first environment, and names the others.
   const cardOf = (request: ListedChangeRequest) => names.find((one) => request.environments.includes(one));
   const others = requests.filter((request) => archived || cardOf(request) === undefined);
   return (
