@@ -22,9 +22,9 @@ export interface CommonOptions {
   readonly dryRun?: boolean;
   /** When to apply the changes, for commands that take it. */
   readonly at?: string;
-  /** Request the changes instead of applying them, for commands that take it. */
+  /** Request the changes instead of applying them, for commands that take the option. */
   readonly request?: boolean;
-  /** Why the changes do not wait for the approval that they need, for commands that take it. */
+  /** Why the changes bypass the approval that they need, for commands that take the option. */
   readonly bypassApproval?: string;
 }
 

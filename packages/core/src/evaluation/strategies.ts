@@ -153,8 +153,8 @@ interface ReadStrategy {
 }
 
 /**
- * Says what of a strategy means nothing to this host, or not what it seems to mean: its name, its parameters, its
- * constraints, and the stickiness of its variants. Empty if all has its meaning.
+ * Describes what this host does not know of a strategy, or what has a surprising effect: its name, its parameters, its
+ * constraints, and the stickiness of its variants. Empty if there is nothing to report.
  *
  * @param own the host's own strategies, which take any parameters
  */

@@ -83,7 +83,7 @@ export interface RecordedKind<State, Event extends DomainEvent, Action extends s
   readonly events: EventDescriptions<Event, Action>;
   /** How to make a document smaller, for refusals. */
   readonly smaller: string;
-  /** Of a kind without history: that it cannot be undone, and what to do instead, for refusals. */
+  /** For a kind without history: the refusal of an undo, which says what to do instead. */
   readonly cannotUndo?: string;
   /** Their parent may be a project, which is deleted with them. */
   readonly isInProjects: boolean;

@@ -65,7 +65,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   private prunesAt = Number.NEGATIVE_INFINITY;
   /**
    * The due times of requests that this process has written since that read, by id: the list may lack them. Undefined:
-   * the request has no time.
+   * it has no time, or has ended.
    */
   private expected = new Map<string, number | undefined>();
   /** Requests that are being applied, which may wait for the host. */

@@ -57,8 +57,8 @@ function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedCh
 async function getFlag(engine: FlagEngine, ref: FlagRef): Promise<FlagDetail> {
   const { memory, settings } = engine;
   const found = await findFlag(engine.read, ref);
-  // After the document: memory then has the children of this revision. A storage that serves reads without its events has
-  // those that were known last.
+  // After the read of the document, so that memory has the children of this revision. If the storage serves documents but not
+  // events, memory has the last known children.
   await memory.refresh();
   return toDetail(found, { settings, ...(await readBeside(engine, ref.flag)) });
 }
