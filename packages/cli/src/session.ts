@@ -88,7 +88,7 @@ interface SessionChoices {
 }
 
 /** Returns the action of a command, which runs on the target of its options and closes the connection afterwards. */
-export function inSession<Arguments extends readonly unknown[], Options extends CommonOptions>(
+export function createAction<Arguments extends readonly unknown[], Options extends CommonOptions>(
   io: CommandIo,
   work: (session: CommandSession<Options>, ...args: Arguments) => Promise<unknown>,
   { creates = false }: SessionChoices = {},

@@ -5,7 +5,7 @@ import { createFlagsUi } from '@flags/ui';
 import { type Command, Option } from 'commander';
 import { isAddress, nameOf, openFlagsOf } from '../connection.js';
 import { type CommandIo, createOutput, usageError } from '../output.js';
-import { closeServer, isLoopback, listen, type ServeOptions, untilStopped, urlOf } from '../serving.js';
+import { closeServer, isLoopback, listen, type ServeOptions, urlOf, waitForStop } from '../serving.js';
 import { namesIn, reviewedIn } from '../session.js';
 import { serveFollower } from './serve-follower.js';
 
@@ -75,7 +75,7 @@ async function serve(io: CommandIo, options: ServeOptions, store: string): Promi
     await listen(server, options);
     const secret = auth === 'token' ? await createFirstToken(flags) : undefined;
     announce(io, { options, auth, secret, server, store });
-    await untilStopped();
+    await waitForStop();
     createOutput(io, options.json === true).line('Stopped.');
   } finally {
     api.close();

@@ -28,7 +28,7 @@ const NUMBERS = {
   title: 200,
   /** Characters of a token's secret that your configuration gives. */
   secret: 255,
-  /** Characters that such a secret has at least. Beyond it: `invalid_input` for a shorter one. */
+  /** The least number of characters of such a secret. Beyond it: `invalid_input` for a shorter one. */
   shortestSecret: 32,
   /** Projects of an API token. */
   projectsPerToken: 100,

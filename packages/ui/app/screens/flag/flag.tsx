@@ -17,7 +17,7 @@ import { query } from '../../router.js';
 import { useOpenRequestsOf } from '../../state/change-requests.js';
 import { draftOf } from '../../state/drafts.js';
 import { offers, reviewScope } from '../../state/session.js';
-import { ago, flagType } from '../../words.js';
+import { flagType, timeAgo } from '../../words.js';
 import { DependenciesSection } from './dependencies-section.js';
 import { EnvironmentCard } from './environment-card.js';
 import { FlagActions } from './flag-actions.js';
@@ -192,7 +192,7 @@ function MissingFlag({ flag, status }: MissingFlagProps) {
       <Heading title={flag} />
       {deleted && (
         <Empty title="This flag was deleted">
-          {deleted.createdBy} deleted it {ago(deleted.createdAt)}.
+          {deleted.createdBy} deleted it {timeAgo(deleted.createdAt)}.
         </Empty>
       )}
     </>
