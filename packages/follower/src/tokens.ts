@@ -189,7 +189,7 @@ export function createTokens(options: TokensOptions): Tokens {
   const questions = new Map<string, Question>();
   /** The tokens that wait for the next request. */
   let waiting: Question[] = [];
-  /** When the client routes were asked for each token, by hash, and what they have said. */
+  /** The last check of each token at the client routes, by hash: its time and its result. */
   const probed = new LRUCache<string, Probed>({ max: MAX_TOKENS });
   const ended = createListeners<string | undefined>(onError);
   const closing = new AbortController();

@@ -110,8 +110,8 @@ function describeStrategy({ name, parameters, constraints, variants = [] }: Stra
 type Plan = Pick<StrategyRollout, 'steps' | 'guarded' | 'startedFrom'>;
 
 /**
- * Returns the plan of a strategy that rolls out. A change that only ends the rollout has the same plan still, if the
- * percentage is the one of the moment, or the one from before the start.
+ * Returns the plan of a strategy that rolls out. If a change only ends the rollout, with the current percentage or the one
+ * from before the start, the plan stays the same.
  */
 function describePlan(
   strategy: Strategy,
