@@ -118,7 +118,7 @@ export function changeFlag<Result>(
   };
 }
 
-/** Prepares a change with content of the caller, which must not have new faults. A rollback restores earlier content. */
+/** Prepares a change with content of the caller, which must not have new faults. A rollback only restores content. */
 export function editFlag<Result>(
   ref: FlagRef,
   { decide, constraintsOf, check, ...change }: FlagEdit<Result>,

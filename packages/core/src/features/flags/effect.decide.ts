@@ -110,7 +110,7 @@ function describeStrategy({ name, parameters, constraints, variants = [] }: Stra
 type Plan = Pick<StrategyRollout, 'steps' | 'guarded' | 'startedFrom'>;
 
 /**
- * Returns the plan of a strategy that rolls out. If a change only ends the rollout, with the current percentage or the one
+ * Returns the plan of a strategy that rolls out. If a change only ends the rollout, with the current percentage or that
  * from before the start, the plan stays the same.
  */
 function describePlan(
