@@ -20,8 +20,8 @@ interface Options {
 }
 
 /**
- * Returns the changes of an edit, with the revision that the user has seen. Equal parts are not changed, so that a rollout
- * of another strategy continues. Dependencies are not part of an edit.
+ * Returns the changes of an edit, with the revision that the user has seen. Equal parts are not changed, so that a
+ * rollout of another strategy continues. Dependencies are not part of an edit.
  */
 export function changesBetween(
   before: FlagDetail,
