@@ -193,8 +193,8 @@ export function showPostponed({ text, label, to }: Postponed): void {
 /** Creates a request, which changes nothing yet: a review of a deletion does not leave the screen. */
 function postpone({ leave: _leave, ...proposal }: Proposal, make: () => Promise<Postponed>): Promise<void> {
   return refusable(proposal, async () => {
-    // Refuses if the reviewed state is outdated. The request does not expect the reviewed revisions: they may change until
-    // it is applied.
+    // Refuses if the reviewed state is outdated. The request does not expect the reviewed revisions: they may change
+    // until it is applied.
     await planOf(proposal);
     const made = await make();
     await invalidateAfterChange();
