@@ -27,7 +27,7 @@ export interface Api {
   read(path: string, query?: Query): AsyncGenerator<string, void>;
   /** Gets a flag, project or segment with its revision, which a change may expect. */
   getRevised<T>(path: string): Promise<{ readonly state: T; readonly revision: number }>;
-  /** @param why of a change that is safe to repeat by itself */
+  /** @param why the reasons, if the request is a change; it must be safe to repeat */
   post<T>(path: string, body?: unknown, why?: Why): Promise<T>;
   /** Sends a change. Its key makes repetition safe, so the request is repeated once after a lost reply. */
   change<T>(path: string, body: unknown, why?: Why): Promise<T>;
@@ -38,7 +38,7 @@ export interface Api {
 /** The reasons of a change that its body does not have. */
 interface Why {
   readonly reason?: string | undefined;
-  /** Why it does not wait for the approval that it needs. */
+  /** Why the change bypasses the approval that it needs. */
   readonly bypassApproval?: string | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface ApplyChoices extends ShowChoices {
 }
 
 interface DocumentPlan extends Pick<ImportResult, 'differences' | 'rollouts' | 'approval'>, Partial<Effects> {
-  /** What is imported, one after the other: usually the document alone. */
+  /** The documents to import, one after the other: usually the whole document. */
   readonly parts: readonly Definitions[];
 }
 

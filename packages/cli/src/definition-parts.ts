@@ -16,7 +16,7 @@ import type { ApprovalPolicy } from '@flags/core/types';
 /** The parts of a document that is too large for one import, and what they change together. */
 export interface PlannedParts
   extends Required<Pick<ImportResult, 'differences' | 'effects' | 'rollouts' | 'approval'>> {
-  /** Each is one import, and so one change set. */
+  /** Documents that are imported one after the other. Each import is one change set. */
   readonly parts: readonly Definitions[];
 }
 

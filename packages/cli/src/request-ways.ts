@@ -63,11 +63,11 @@ export async function requestChanges(
   };
   const request = await api.change<ChangeRequest>('/change-requests', body);
   output.json({ changed: false, request });
-  tellRequest({ api, output }, request);
+  printRequest({ api, output }, request);
 }
 
 /** Says what a request waits for, and what to do then. */
-export function tellRequest({ api, output }: Pick<CommandSession, 'api' | 'output'>, request: ChangeRequest): void {
+export function printRequest({ api, output }: Pick<CommandSession, 'api' | 'output'>, request: ChangeRequest): void {
   const { id, state, approval, at, notAfter } = request;
   output.line(output.colors.green(`Requested${at === null ? '' : ` for ${at}`}: ${id}`));
   if (state === 'open') {

@@ -88,9 +88,9 @@ const GONE = /^feature-(archived|deleted|project-change)$/;
 /** A plan of changes, of an undo, of a request or of an import. */
 export interface Planned extends Partial<Effects> {
   readonly documents: readonly ComparedDocument[];
-  /** What needs a confirmation beside what clients see, in words, such as documents that it deletes or archives. */
+  /** What needs a confirmation beside the effects on clients, in words, such as documents that are deleted or archived. */
   readonly subjects: readonly string[];
-  /** What else it does, in words. */
+  /** Further consequences, in words. */
   readonly notes?: readonly string[];
   /** The notes of a request, which is applied later. */
   readonly notesOfRequest?: readonly string[];

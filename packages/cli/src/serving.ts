@@ -42,7 +42,7 @@ export function listen(server: Server, { port, host }: ListenOptions): Promise<v
 }
 
 /** Resolves at Ctrl-C, or when the process is asked to end. */
-export function untilStopped(): Promise<void> {
+export function waitForStop(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());

@@ -22,9 +22,9 @@ export interface CommonOptions {
   readonly dryRun?: boolean;
   /** When to apply the changes, for commands that take it. */
   readonly at?: string;
-  /** Request the changes instead of applying them, for commands that take it. */
+  /** Request the changes instead of applying them, for commands that take the option. */
   readonly request?: boolean;
-  /** Why the changes do not wait for the approval that they need, for commands that take it. */
+  /** Why the changes bypass the approval that they need, for commands that take the option. */
   readonly bypassApproval?: string;
 }
 
@@ -88,7 +88,7 @@ interface SessionChoices {
 }
 
 /** Returns the action of a command, which runs on the target of its options and closes the connection afterwards. */
-export function inSession<Arguments extends readonly unknown[], Options extends CommonOptions>(
+export function createAction<Arguments extends readonly unknown[], Options extends CommonOptions>(
   io: CommandIo,
   work: (session: CommandSession<Options>, ...args: Arguments) => Promise<unknown>,
   { creates = false }: SessionChoices = {},

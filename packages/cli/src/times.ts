@@ -12,7 +12,7 @@ export function durationOf(text: string): number | undefined {
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ].*(?:Z|[+-]\d{2}:?\d{2}))?$/i;
 
 /** Returns the moment that an option names, in milliseconds: a time, the midnight of a date in UTC, or how long ago. */
-export function momentOf(option: string, text: string): number {
+export function parseTime(option: string, text: string): number {
   const ago = durationOf(text);
   if (ago !== undefined) return Date.now() - ago;
   const time = MOMENT.test(text) ? Date.parse(text) : Number.NaN;

@@ -1,6 +1,6 @@
 import { openFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
-import { momentOf } from '../src/times.js';
+import { parseTime } from '../src/times.js';
 import { flagsCommand, temporaryFolder } from './command-line.js';
 
 const DAY = 86_400_000;
@@ -124,8 +124,8 @@ describe('history', () => {
         err: expect.stringMatching(/^--since|^--until/),
       });
     }
-    expect(momentOf('--since', '2026-03-01')).toBe(Date.UTC(2026, 2, 1));
-    expect(momentOf('--since', '2026-03-01T09:00:00+02:00')).toBe(Date.UTC(2026, 2, 1, 7));
+    expect(parseTime('--since', '2026-03-01')).toBe(Date.UTC(2026, 2, 1));
+    expect(parseTime('--since', '2026-03-01T09:00:00+02:00')).toBe(Date.UTC(2026, 2, 1, 7));
   });
 });
 

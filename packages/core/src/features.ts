@@ -58,7 +58,7 @@ type Operations = OperationsOf<typeof FEATURES> & typeof dueOperations;
 
 /**
  * Every operation, by its name: in change sets, permissions and routes. Its row names the method of `Flags` that runs it.
- * Evaluation is no operation. The lists of names that callers see begin with the operations of projects.
+ * Evaluation is not an operation. The lists of names that callers see begin with the operations of projects.
  */
 export const OPERATIONS: Readonly<Record<keyof Operations, AnyOperation>> = Object.assign(
   {},

@@ -288,7 +288,7 @@ export function assertOptions(options: object): void {
   assertMembers('due', due, { known: Object.keys(DUE), example: '{ run: true }' });
 }
 
-/** Refuses an option that is no object of known members. */
+/** Refuses an option that is not an object of known members. */
 function assertMembers(
   option: string,
   given: unknown,

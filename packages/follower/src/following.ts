@@ -11,7 +11,7 @@ import { sleep } from '@flags/core/integration/shared';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { assertNext, readMessage } from './messages.js';
 import type { FollowedState } from './state.js';
-import { createDeadline, type Deadline, jittered, type Times } from './times.js';
+import { createDeadline, type Deadline, jitter, type Times } from './times.js';
 import {
   chunksOf,
   discard,
@@ -165,7 +165,7 @@ export class Following {
       if (now() < this.streamDue || !(await this.stream(signal))) {
         await this.poll(signal);
         this.failures = 0;
-        return jittered(pollInterval);
+        return jitter(pollInterval);
       }
       this.disconnect(undefined);
     } catch (error) {

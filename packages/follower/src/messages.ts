@@ -8,7 +8,7 @@ import {
 import { isObject } from '@flags/core/integration/shared';
 import type { FlagConfiguration, SegmentConfiguration } from '@flags/core/types';
 import type { EventSourceMessage } from 'eventsource-parser';
-import { type FollowedChange, presentIn } from './state.js';
+import { definedValues, type FollowedChange } from './state.js';
 
 /** A message of a stream: everything, or the changes since the last message. */
 export type FollowedMessage = { readonly document: ClientDocument } | { readonly change: FollowedChange };
@@ -50,8 +50,8 @@ function readEvent(event: unknown, { flags, segments }: OpenChange, report: Repo
 
 function withChange(document: ClientDocument, { flags, segments }: FollowedChange): ClientDocument {
   return {
-    flags: [...document.flags.filter(({ name }) => !flags.has(name)), ...presentIn(flags)],
-    segments: [...document.segments.filter(({ id }) => !segments.has(id)), ...presentIn(segments)],
+    flags: [...document.flags.filter(({ name }) => !flags.has(name)), ...definedValues(flags)],
+    segments: [...document.segments.filter(({ id }) => !segments.has(id)), ...definedValues(segments)],
   };
 }
 

@@ -91,7 +91,7 @@ export class FollowedState {
 
   /** Applies the changes of one message at once: no evaluation sees some of them without the others. */
   async apply(change: FollowedChange): Promise<void> {
-    await loadPatternsFor({ flags: presentIn(change.flags), segments: presentIn(change.segments) });
+    await loadPatternsFor({ flags: definedValues(change.flags), segments: definedValues(change.segments) });
     this.install(change);
   }
 
@@ -151,6 +151,6 @@ export class FollowedState {
   }
 }
 
-export function presentIn<Item>(items: ReadonlyMap<unknown, Item | undefined>): readonly Item[] {
+export function definedValues<Item>(items: ReadonlyMap<unknown, Item | undefined>): readonly Item[] {
   return [...items.values()].filter((item) => item !== undefined);
 }

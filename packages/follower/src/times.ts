@@ -39,7 +39,7 @@ export const TIMES: Times = {
 };
 
 /** Returns the interval ± 20 %, so that many followers do not act at the same moment. */
-export function jittered(interval: number): number {
+export function jitter(interval: number): number {
   return interval * (0.8 + 0.4 * Math.random());
 }
 

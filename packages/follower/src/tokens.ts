@@ -10,12 +10,12 @@ import { discard, type Upstream, UpstreamFailure } from './upstream.js';
 const BATCH = 100;
 /** Known tokens, and unknown ones, in memory. */
 const MAX_TOKENS = 10_000;
-/** Tokens that one check asks for at the client routes. */
+/** How many known tokens one check verifies at the client routes. */
 const PROBES = 20;
 /** A token that nobody has used for this long is forgotten, in milliseconds. */
 const UNUSED = 86_400_000;
 
-/** What the own token may see, and so what a follower has. */
+/** What the follower's own token may see, and so what the follower has. */
 export interface Scope {
   readonly environment: string;
   /** Ids of projects, or only `*`. */
@@ -183,13 +183,13 @@ export function createTokens(options: TokensOptions): Tokens {
   const known = new LRUCache<string, KnownToken>({ max: MAX_TOKENS });
   /** Unknown tokens, by hash, with the time until which they are remembered. */
   const unknown = new LRUCache<string, number>({ max: MAX_TOKENS });
-  /** Ids of tokens that were known and have ended. */
+  /** Ids of tokens that were known, and that the server refuses now. */
   const gone = new LRUCache<string, true>({ max: MAX_TOKENS });
-  /** By hash; those of the running request too. */
+  /** The tokens that wait for an answer, by hash. Includes those of the running request. */
   const questions = new Map<string, Question>();
-  /** Those that wait for the next request. */
+  /** The tokens that wait for the next request. */
   let waiting: Question[] = [];
-  /** When the client routes were asked for each token, by hash, and what they have said. */
+  /** The last check of each token at the client routes, by hash: its time and its result. */
   const probed = new LRUCache<string, Probed>({ max: MAX_TOKENS });
   const ended = createListeners<string | undefined>(onError);
   const closing = new AbortController();

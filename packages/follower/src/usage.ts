@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@flags/core';
 import { boundedSum, type FlagUsage, hourOfPeriod, parseClientTime } from '@flags/core/integration/follower';
 import type { BulkReport, ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core/types';
-import { createDeadline, jittered, type Times } from './times.js';
+import { createDeadline, jitter, type Times } from './times.js';
 import { type Upstream, UpstreamFailure } from './upstream.js';
 
 const HOUR = 3_600_000;
@@ -136,7 +136,7 @@ export function createUsage(options: UsageOptions): Usage {
 
   let timer: NodeJS.Timeout | undefined;
   const flushLater = () => {
-    timer = setTimeout(() => void flush().then(() => isClosed || flushLater()), jittered(interval)).unref();
+    timer = setTimeout(() => void flush().then(() => isClosed || flushLater()), jitter(interval)).unref();
   };
   if (interval > 0) flushLater();
 

@@ -5,11 +5,11 @@ export type UserRole = 'viewer' | 'editor' | 'admin';
 
 /** The headers that a request takes, by what it writes. */
 interface HeaderRules {
-  /** The event log records it, so a request may give a reason. */
+  /** The event log records the change, so a request may give a reason. */
   readonly isLogged: boolean;
-  /** An approval can concern it, so a request may do without one. The pipeline asks for the permission. */
+  /** Changes may need approval, so a request may bypass it. The pipeline asks for the permission. */
   readonly takesBypass: boolean;
-  /** A request may have the id of its change set, or of the change request that it makes. */
+  /** A request may set the id of its change set or change request, so that a repeated request takes effect once. */
   readonly isRepeatable: boolean;
 }
 

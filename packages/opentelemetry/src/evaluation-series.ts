@@ -3,7 +3,7 @@ import type { EnvironmentCount } from '@flags/core/integration/shared';
 import type { Attributes, Counter } from '@opentelemetry/api';
 import { attempt } from './meter.js';
 
-/** Series of `flags.evaluations`, with the one of all that have none of their own. */
+/** The maximum number of series of `flags.evaluations`, including the shared one. */
 const MAX_SERIES = 500;
 
 /** The key of the flags without series of their own. */
@@ -36,7 +36,7 @@ export class EvaluationSeries {
     if (other > 0) this.record(other, { 'feature_flag.key': OTHER });
   }
 
-  /** Returns room for the series of a flag; undefined if it has none of its own. */
+  /** Returns the series of a new flag, which are empty; undefined if it counts in the shared series. */
   private admit(count: EnvironmentCount, isOfFlag: UsageFlush['isOfFlag']): Map<string, Attributes> | undefined {
     const { flag } = count;
     // Names that no flag has could take the room of flags.
@@ -54,7 +54,7 @@ export class EvaluationSeries {
     return isChosen;
   }
 
-  /** Adds the evaluations of a flag. Returns the number of those for which there is no more room. */
+  /** Adds the evaluations of a flag. Returns the number of evaluations for which there is no more room. */
   private addCount(own: Map<string, Attributes>, count: EnvironmentCount): number {
     let rest = 0;
     const add = (evaluations: number, result: Result, variant?: string) => {

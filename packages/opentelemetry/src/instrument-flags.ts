@@ -132,7 +132,7 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
     unit: '{item}',
   });
   const overdue = meter.createObservableGauge('flags.due.overdue', {
-    description: 'Those that have been due for more than ten seconds.',
+    description: 'Change requests and steps of rollouts that have been due for more than ten seconds.',
     unit: '{item}',
   });
   const unguarded = meter.createObservableGauge('flags.rollouts.unguarded', {

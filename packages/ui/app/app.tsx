@@ -43,7 +43,7 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   const [first, second, third, fourth, fifth, ...rest] = segments;
   if (rest.length > 0) return <NotFound />;
   if (first === undefined) return <ProjectRoute project="default" />;
-  // Links from before the screen of administration name the tokens.
+  // Old links lead to the screen of tokens, which the administration replaced.
   if ((first === ADMINISTRATION || first === 'tokens') && second === undefined) return <AdministrationScreen />;
   if (first === 'why' && second === undefined) return <WhyScreen />;
   if (first === 'events' && third === undefined) {

@@ -37,7 +37,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 
 /** Formats the time since a date: "2 min. ago". */
-export function ago(iso: string, now = Date.now()): string {
+export function timeAgo(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1_000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
   return unit === undefined ? 'just now' : relative.format(Math.round(seconds / unit[1]), unit[0]);
@@ -47,7 +47,7 @@ export function ago(iso: string, now = Date.now()): string {
 export function until(iso: string, now = Date.now()): string | undefined {
   const left = new Date(iso).getTime() - now;
   if (left < 0) return undefined;
-  return left < 60_000 ? 'in less than a minute' : ago(iso, now);
+  return left < 60_000 ? 'in less than a minute' : timeAgo(iso, now);
 }
 
 const TYPES: Readonly<Record<string, string>> = {

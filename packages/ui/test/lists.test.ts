@@ -95,15 +95,15 @@ it('renders every row in view, and few others', () => {
 
 it('names flags that may be due for removal, and selects them', () => {
   const day = 86_400_000;
-  const ago = (days: number) => new Date(Date.now() - days * day - 60_000).toISOString();
+  const timeAgo = (days: number) => new Date(Date.now() - days * day - 60_000).toISOString();
   const types = [
     { name: 'release', lifetimeDays: 40 },
     { name: 'permission', lifetimeDays: null },
   ];
-  const old = flag('old', { createdAt: ago(41), lastSeenAt: ago(0) });
-  const unused = flag('unused', { type: 'permission', createdAt: ago(400), lastSeenAt: ago(60) });
-  const stale = flag('stale', { createdAt: ago(41), stale: true });
-  const fresh = flag('fresh', { createdAt: ago(39) });
+  const old = flag('old', { createdAt: timeAgo(41), lastSeenAt: timeAgo(0) });
+  const unused = flag('unused', { type: 'permission', createdAt: timeAgo(400), lastSeenAt: timeAgo(60) });
+  const stale = flag('stale', { createdAt: timeAgo(41), stale: true });
+  const fresh = flag('fresh', { createdAt: timeAgo(39) });
   expect([old, unused, stale, fresh].map((one) => agingOf(one, types))).toEqual([
     ['potentially stale: older than 40 days'],
     ['unused for 60 days'],

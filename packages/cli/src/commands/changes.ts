@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type CommandIo, usageError } from '../output.js';
 import { isRequested, withWays } from '../request-ways.js';
 import { applyReviewed } from '../review.js';
-import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
+import { type CommandSession, type CommonOptions, createAction, environmentOf, findFlag } from '../session.js';
 import { percent, readFlag } from './flags.js';
 
 /** Adds the commands that change flags. */
@@ -18,7 +18,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
       .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
       .option('--label <labels...>', 'labels')
       .option('--owner <owner>'),
-  ).action(inSession(io, createFlag, { creates: true }));
+  ).action(createAction(io, createFlag, { creates: true }));
   withWays(
     program
       .command('edit')
@@ -28,7 +28,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
       .option('--owner <owner>', "'' for none")
       .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
       .option('--label <labels...>', 'labels to add and to remove: +shop -beta'),
-  ).action(inSession(io, editFlag));
+  ).action(createAction(io, editFlag));
   for (const [name, isOn] of [
     ['on', true],
     ['off', false],
@@ -38,7 +38,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
         .command(name)
         .description(isOn ? 'switch a flag on in one environment' : 'switch a flag off in one environment')
         .argument('<flag>'),
-    ).action(inSession(io, (session, flag: string) => switchFlag(session, flag, isOn)));
+    ).action(createAction(io, (session, flag: string) => switchFlag(session, flag, isOn)));
   }
   withWays(
     program
@@ -47,7 +47,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
       .argument('<flag>')
       .argument('[variants...]', 'names with weights in percent: red=25 blue=75, or names alone for equal weights')
       .option('--clear', 'remove all variants'),
-  ).action(inSession(io, changeVariants));
+  ).action(createAction(io, changeVariants));
 }
 
 interface NewFlagOptions extends CommonOptions {

@@ -2,7 +2,7 @@ import type { Consumer } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
 import { type CommandIo, showPlanned } from '../output.js';
 import { confirmOrRefuse } from '../review.js';
-import { type CommandSession, type CommonOptions, inSession } from '../session.js';
+import { type CommandSession, type CommonOptions, createAction } from '../session.js';
 
 interface ResetOptions extends CommonOptions {
   readonly from: 'now' | 'beginning';
@@ -14,7 +14,7 @@ export function addConsumerCommands(program: Command, io: CommandIo): void {
   consumers
     .command('list', { isDefault: true })
     .description('list consumers, with their lag and last error')
-    .action(inSession(io, listConsumers));
+    .action(createAction(io, listConsumers));
   consumers
     .command('reset')
     .description('move a consumer; it continues there')
@@ -24,12 +24,12 @@ export function addConsumerCommands(program: Command, io: CommandIo): void {
         .choices(['now', 'beginning'])
         .makeOptionMandatory(),
     )
-    .action(inSession(io, resetConsumer));
+    .action(createAction(io, resetConsumer));
   consumers
     .command('delete')
     .description('delete a consumer; a node that starts it again creates it')
     .argument('<name>')
-    .action(inSession(io, deleteConsumer));
+    .action(createAction(io, deleteConsumer));
 }
 
 /** The lag is counted up to this number. */

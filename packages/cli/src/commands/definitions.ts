@@ -12,7 +12,7 @@ import {
 import { countOf, readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
 import { type CommandIo, EXIT } from '../output.js';
 import { BYPASS } from '../request-ways.js';
-import { type CommandSession, type CommonOptions, inSession, readEnvironments } from '../session.js';
+import { type CommandSession, type CommonOptions, createAction, readEnvironments } from '../session.js';
 
 type ImportOptions = CommonOptions & ApplyChoices;
 
@@ -22,7 +22,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .command('export')
     .description('print projects, segments and flags as one document')
     .addOption(new Option('--format <format>', 'format of the document').choices(['yaml', 'json']).default('yaml'))
-    .action(inSession(io, writeExport));
+    .action(createAction(io, writeExport));
   program
     .command('plan')
     .description('show what a document would change; exit code 2 if there are changes')
@@ -30,7 +30,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .option('--prune', 'archive flags that the document does not contain, and revive those that it contains')
     .option('--markdown', 'print the changes as a fenced block of Markdown, for a comment')
     .action(
-      inSession(io, async (session: CommandSession<ImportOptions>, file: string) => {
+      createAction(io, async (session: CommandSession<ImportOptions>, file: string) => {
         const plan = await planDocument(session, await readDefinitions(io, file), session.options);
         session.output.json({ changed: false, ...plan });
         if (plan.differences.length > 0) program.setOptionValue('exitCode', EXIT.changes);
@@ -44,7 +44,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .option('--markdown', 'print the changes as a fenced block of Markdown, for a comment')
     .option(...BYPASS)
     .action(
-      inSession(
+      createAction(
         io,
         async (session: CommandSession<ImportOptions>, file: string) =>
           applyDocument(session, await readDefinitions(io, file), session.options),
@@ -61,7 +61,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .option('--prune', 'archive flags that the document does not contain, and revive those that it contains')
     .option(...BYPASS)
     .action(
-      inSession(
+      createAction(
         io,
         async (session: CommandSession<ImportOptions & Partial<SourceOptions>>, file: string) => {
           const { from, ...options } = session.options;
@@ -77,7 +77,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .command('types')
     .description('print the source of a typed schema')
     .action(
-      inSession(io, async (session) =>
+      createAction(io, async (session) =>
         session.output.raw(
           toSchemaSource(await exportFrom(session), (await readEnvironments(session.api)).environments),
         ),

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type CommandIo, usageError } from '../output.js';
-import { type CommandSession, type CommonOptions, inSession } from '../session.js';
-import { momentOf } from '../times.js';
+import { type CommandSession, type CommonOptions, createAction } from '../session.js';
+import { parseTime } from '../times.js';
 
 /** Adds `events`, which writes the event log for an audit. */
 export function addEventsCommand(program: Command, io: CommandIo): void {
@@ -13,7 +13,7 @@ export function addEventsCommand(program: Command, io: CommandIo): void {
     .option('--until <time>', 'only until then')
     .option('--type <type>', 'only events of this type, such as feature-environment-enabled')
     .addOption(new Option('--format <format>', 'form of the output').choices(['csv', 'jsonl']).default('jsonl'))
-    .action(inSession(io, writeEvents));
+    .action(createAction(io, writeEvents));
 }
 
 interface EventsOptions extends CommonOptions {
@@ -38,5 +38,5 @@ async function writeEvents(session: CommandSession<EventsOptions>, flag: string 
 }
 
 function timeOf(option: string, text: string | undefined): string | undefined {
-  return text === undefined ? undefined : new Date(momentOf(option, text)).toISOString();
+  return text === undefined ? undefined : new Date(parseTime(option, text)).toISOString();
 }

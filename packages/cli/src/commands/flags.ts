@@ -7,8 +7,8 @@ import { describeProgress } from '../rollout-words.js';
 import {
   type CommandSession,
   type CommonOptions,
+  createAction,
   findFlag,
-  inSession,
   MOST_PER_PAGE,
   readEnvironments,
   readSegmentNames,
@@ -37,12 +37,12 @@ export function addFlagCommands(program: Command, io: CommandIo): void {
     .option('--unused <days>', 'only flags that no client has used for this many days, the longest unused first')
     .option('--archived', 'archived flags')
     .option('--limit <number>', 'at most this many')
-    .action(inSession(io, listFlags));
+    .action(createAction(io, listFlags));
   program
     .command('show')
     .description('show a flag with its strategies and variants')
     .argument('<flag>')
-    .action(inSession(io, showFlag));
+    .action(createAction(io, showFlag));
 }
 
 async function listFlags(session: CommandSession<ListOptions>, query: string | undefined): Promise<void> {

@@ -27,13 +27,13 @@ import { confirmPlan, documentLines, readNames, toPlanned } from '../review.js';
 import {
   type CommandSession,
   type CommonOptions,
+  createAction,
   environmentOf,
   findFlag,
-  inSession,
   MOST_PER_PAGE,
   readSegmentNames,
 } from '../session.js';
-import { momentOf } from '../times.js';
+import { parseTime } from '../times.js';
 import { countOf, readFlag, stateIn } from './flags.js';
 
 /** Adds the commands for history and explanations. */
@@ -45,13 +45,13 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .option('--since <time>', 'only from then on: 2026-05-01, 2026-05-01T09:00:00+02:00, or how long ago: 12h, 7d')
     .option('--until <time>', 'only until then')
     .option('--limit <number>', 'at most this many', '20')
-    .action(inSession(io, showHistory));
+    .action(createAction(io, showHistory));
   withWays(
     program
       .command('undo')
       .description('undo a change set with a new change set')
       .argument('<id>', 'the id of the change set, which the change and the history show'),
-  ).action(inSession(io, undo));
+  ).action(createAction(io, undo));
   program
     .command('why')
     .description('explain why a flag is on or off for a user')
@@ -59,7 +59,7 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .option('--user <id>', 'userId of the context')
     .option('--session <id>', 'sessionId of the context')
     .option('--context <properties...>', 'properties of the context: country=DE plan=pro')
-    .action(inSession(io, explain));
+    .action(createAction(io, explain));
 }
 
 interface HistoryOptions extends CommonOptions {
@@ -126,8 +126,8 @@ interface Wanted {
 
 function wantedOf({ options, isGiven }: CommandSession<HistoryOptions>): Wanted {
   const { since, until, actor } = options;
-  const from = since === undefined ? Number.NEGATIVE_INFINITY : momentOf('--since', since);
-  const to = until === undefined ? Number.POSITIVE_INFINITY : momentOf('--until', until);
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : parseTime('--since', since);
+  const to = until === undefined ? Number.POSITIVE_INFINITY : parseTime('--until', until);
   if (from > to) throw usageError(`--since ${since} is after --until ${until}.`);
   // The variable names the author of further changes.
   return { since: from, until: to, actor: isGiven('actor') ? actor : undefined };

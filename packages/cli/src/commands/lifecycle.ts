@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
 import { withWays } from '../request-ways.js';
 import { applyReviewed } from '../review.js';
-import { type CommandSession, type CommonOptions, findFlag, inSession } from '../session.js';
+import { type CommandSession, type CommonOptions, createAction, findFlag } from '../session.js';
 
 /** Adds the lifecycle commands of a flag: `archive`, `revive`, `clone` and `stale`. */
 export function addLifecycleCommands(program: Command, io: CommandIo): void {
@@ -13,10 +13,10 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
   };
   withWays(
     program.command('archive').description('archive a flag, so that clients no longer receive it').argument('<flag>'),
-  ).action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'archiveFlag', ref }))));
+  ).action(createAction(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'archiveFlag', ref }))));
   withWays(
     program.command('revive').description('revive an archived flag; it is off in every environment').argument('<flag>'),
-  ).action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'reviveFlag', ref }))));
+  ).action(createAction(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'reviveFlag', ref }))));
   withWays(
     program
       .command('clone')
@@ -24,7 +24,7 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
       .argument('<flag>')
       .argument('<name>', 'the name of the copy'),
   ).action(
-    inSession(io, (session, flag: string, name: string) =>
+    createAction(io, (session, flag: string, name: string) =>
       apply(session, flag, (ref) => ({ op: 'cloneFlag', ref, input: { name } })),
     ),
   );
@@ -35,7 +35,7 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
       .argument('<flag>')
       .option('--off', 'remove the mark'),
   ).action(
-    inSession(io, (session: CommandSession<CommonOptions & { readonly off?: boolean }>, flag: string) =>
+    createAction(io, (session: CommandSession<CommonOptions & { readonly off?: boolean }>, flag: string) =>
       apply(session, flag, (ref) => ({ op: 'updateFlag', ref, input: { stale: session.options.off !== true } })),
     ),
   );

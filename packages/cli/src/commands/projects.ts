@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
 import { withWays } from '../request-ways.js';
 import { applyReviewed } from '../review.js';
-import { type CommandSession, type CommonOptions, inSession } from '../session.js';
+import { type CommandSession, type CommonOptions, createAction } from '../session.js';
 
 interface NewProjectOptions extends CommonOptions {
   readonly name?: string;
@@ -16,7 +16,7 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
   projects
     .command('list', { isDefault: true })
     .description('list projects, with the number of their flags')
-    .action(inSession(io, listProjects));
+    .action(createAction(io, listProjects));
   withWays(
     projects
       .command('create')
@@ -25,7 +25,7 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
       .option('--name <name>', 'its name; default: the id')
       .option('--description <text>'),
   ).action(
-    inSession(io, (session: CommandSession<NewProjectOptions>, id: string) => {
+    createAction(io, (session: CommandSession<NewProjectOptions>, id: string) => {
       const { name = id, description } = session.options;
       const input = { id, name, ...(description !== undefined && { description }) };
       return applyReviewed(session, [{ op: 'createProject', input }]);
@@ -38,12 +38,12 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
       .argument('<id>')
       .argument('<name>'),
   ).action(
-    inSession(io, (session, project: string, name: string) =>
+    createAction(io, (session, project: string, name: string) =>
       applyReviewed(session, [{ op: 'updateProject', ref: { project }, input: { name } }]),
     ),
   );
   withWays(projects.command('delete').description('delete a project without flags').argument('<id>')).action(
-    inSession(io, (session, project: string) => applyReviewed(session, [{ op: 'deleteProject', ref: { project } }])),
+    createAction(io, (session, project: string) => applyReviewed(session, [{ op: 'deleteProject', ref: { project } }])),
   );
 }
 

@@ -4,9 +4,9 @@ import { type Command, Option } from 'commander';
 import { ApiError } from '../api.js';
 import { readDocument } from '../definition-documents.js';
 import { CommandError, type CommandIo, showPlanned, usageError } from '../output.js';
-import { AT, assertWays, isRequested, requestChanges, tellRequest } from '../request-ways.js';
+import { AT, assertWays, isRequested, printRequest, requestChanges } from '../request-ways.js';
 import { confirmOrRefuse, confirmPlan, type Planned, showPlan, toPlanned } from '../review.js';
-import { type CommandSession, type CommonOptions, inSession, readAll, readEnvironments } from '../session.js';
+import { type CommandSession, type CommonOptions, createAction, readAll, readEnvironments } from '../session.js';
 
 type State = ListedChangeRequest['state'];
 
@@ -44,30 +44,30 @@ export function addRequestCommands(program: Command, io: CommandIo): void {
         .default('pending'),
     )
     .option('--flag <flag>', 'only requests about this flag')
-    .action(inSession(io, listRequests));
+    .action(createAction(io, listRequests));
   requests
     .command('show')
     .description('show what a request would change now, and who has approved it')
     .argument('<id>')
-    .action(inSession(io, showRequest));
+    .action(createAction(io, showRequest));
   requests
     .command('create')
     .description('request the changes of a file, to be applied in one change set')
     .argument('<file>', 'YAML or JSON; a list of changes: [{ op, ref, input }]; - for standard input')
     .option(...AT)
     .option('--replaces <id>', 'the request that this one replaces, which is withdrawn')
-    .action(inSession(io, createRequest));
+    .action(createAction(io, createRequest));
   requests
     .command('apply')
     .description('apply an approved request now, or at a time')
     .argument('<id>')
     .option(...AT)
-    .action(inSession(io, applyRequest));
+    .action(createAction(io, applyRequest));
   requests
     .command('withdraw')
     .description('take a request back')
     .argument('<id>')
-    .action(inSession(io, withdrawRequest));
+    .action(createAction(io, withdrawRequest));
 }
 
 function pathOf(id: string): string {
@@ -220,7 +220,7 @@ async function applyRequest(session: CommandSession, id: string): Promise<void> 
   const request = await api.change<ChangeRequest>(`${pathOf(id)}/apply`, body, { reason });
   const { changeSet } = request;
   output.json({ changed: changeSet !== null, request });
-  if (isRequested(options)) tellRequest(session, request);
+  if (isRequested(options)) printRequest(session, request);
   else if (changeSet === null) output.line('Nothing has changed.');
   else output.line(output.colors.green(`Changed. To undo it: flags undo ${changeSet}`));
 }

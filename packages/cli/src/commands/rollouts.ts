@@ -6,7 +6,7 @@ import { CommandError, type CommandIo, usageError } from '../output.js';
 import { RUNS_ELSEWHERE, withWays } from '../request-ways.js';
 import { applyReviewed } from '../review.js';
 import { describeProgress, progressOf, stateOf } from '../rollout-words.js';
-import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession, readAll } from '../session.js';
+import { type CommandSession, type CommonOptions, createAction, environmentOf, findFlag, readAll } from '../session.js';
 import { durationOf } from '../times.js';
 import { readFlag, stateIn } from './flags.js';
 
@@ -54,7 +54,7 @@ export function addRolloutCommands(program: Command, io: CommandIo): void {
     .option('--guarded', 'take steps only where a guard watches; it watches the last one as long as the others')
     .option('--strategy <id>', 'the strategy, if the environment has several');
   for (const [name, { text }] of Object.entries(ACTIONS)) rollout.option(`--${name}`, text);
-  withWays(rollout).action(inSession(io, changeRollout));
+  withWays(rollout).action(createAction(io, changeRollout));
   program
     .command('rollouts')
     .description('list strategies whose percentage changes in steps')
@@ -62,7 +62,7 @@ export function addRolloutCommands(program: Command, io: CommandIo): void {
     .description('list rollouts; they end in the history')
     .addOption(new Option('--state <state>', 'the state').choices(Object.keys(STATES)))
     .option('--flag <flag>', 'only rollouts of this flag')
-    .action(inSession(io, listRollouts));
+    .action(createAction(io, listRollouts));
 }
 
 async function listRollouts({ api, output, options }: CommandSession<ListOptions>): Promise<void> {

@@ -2,14 +2,14 @@ import { describeConstraint } from '@flags/core/admin';
 import type { Segment, SegmentUse } from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
-import { type CommandSession, inSession } from '../session.js';
+import { type CommandSession, createAction } from '../session.js';
 
 /** Adds `segments`: the segments, and the flags that use them. */
 export function addSegmentCommands(program: Command, io: CommandIo): void {
   program
     .command('segments')
     .description('list segments, with their constraints and the flags that use them')
-    .action(inSession(io, listSegments));
+    .action(createAction(io, listSegments));
 }
 
 async function listSegments({ api, output, options: { project } }: CommandSession): Promise<void> {

@@ -3,7 +3,7 @@ import { isFlagsError } from '@flags/core';
 import { type Follower, followFlags } from '@flags/follower';
 import { createFlagsApi, toNodeHandler } from '@flags/http';
 import { CommandError, type CommandIo, createOutput, oneLine, usageError } from '../output.js';
-import { closeServer, isLoopback, listen, type ServeOptions, untilStopped, urlOf } from '../serving.js';
+import { closeServer, isLoopback, listen, type ServeOptions, urlOf, waitForStop } from '../serving.js';
 
 /**
  * Follows another server, and serves its flags to SDKs until the command is stopped.
@@ -33,7 +33,7 @@ export async function serveFollower(io: CommandIo, options: ServeOptions, url: s
       output.line('Everybody who reaches this address can read the flags: see --auth token.');
     }
     output.line('Stop with Ctrl-C.');
-    await untilStopped();
+    await waitForStop();
     output.line('Stopped.');
   } finally {
     api.close();

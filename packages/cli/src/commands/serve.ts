@@ -5,7 +5,7 @@ import { createFlagsUi } from '@flags/ui';
 import { type Command, Option } from 'commander';
 import { isAddress, nameOf, openFlagsOf } from '../connection.js';
 import { type CommandIo, createOutput, usageError } from '../output.js';
-import { closeServer, isLoopback, listen, type ServeOptions, untilStopped, urlOf } from '../serving.js';
+import { closeServer, isLoopback, listen, type ServeOptions, urlOf, waitForStop } from '../serving.js';
 import { namesIn, reviewedIn } from '../session.js';
 import { serveFollower } from './serve-follower.js';
 
@@ -46,7 +46,7 @@ function follow(io: CommandIo, options: ServeOptions, command: Command): Promise
   return serveFollower(io, options, options.follow ?? '');
 }
 
-/** The store to serve. A store that only the environment names gives way to `--demo`. */
+/** The store to serve. `--demo` ignores a store that only the environment variable names. */
 function storeOf(command: Command): string {
   const { store, demo } = command.optsWithGlobals<ServeOptions>();
   if (demo !== true) return store || ':memory:';
@@ -75,7 +75,7 @@ async function serve(io: CommandIo, options: ServeOptions, store: string): Promi
     await listen(server, options);
     const secret = auth === 'token' ? await createFirstToken(flags) : undefined;
     announce(io, { options, auth, secret, server, store });
-    await untilStopped();
+    await waitForStop();
     createOutput(io, options.json === true).line('Stopped.');
   } finally {
     api.close();

@@ -2,7 +2,7 @@ import type { CreatedToken, Token } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
 import { CommandError, type CommandIo, type Output, showPlanned, usageError } from '../output.js';
 import { confirmOrRefuse } from '../review.js';
-import { type CommandSession, type CommonOptions, inSession } from '../session.js';
+import { type CommandSession, type CommonOptions, createAction } from '../session.js';
 import { durationOf } from '../times.js';
 
 interface NewTokenOptions extends CommonOptions {
@@ -16,7 +16,7 @@ export function addTokenCommands(program: Command, io: CommandIo): void {
   tokens
     .command('list', { isDefault: true })
     .description('list tokens, without their secrets')
-    .action(inSession(io, listTokens));
+    .action(createAction(io, listTokens));
   tokens
     .command('create')
     .description('create a token, and show its secret once')
@@ -25,18 +25,18 @@ export function addTokenCommands(program: Command, io: CommandIo): void {
       new Option('--kind <kind>', 'what the token is for').choices(['client', 'frontend', 'admin']).default('client'),
     )
     .option('--expires-at <time>', 'ISO 8601')
-    .action(inSession(io, createToken));
+    .action(createAction(io, createToken));
   tokens
     .command('rotate')
     .description('replace a token by a new one; the old one works until the overlap ends')
     .argument('<token>', 'its id or name')
     .option('--overlap <time>', 'how long the old secret works: 30s, 15m, 12h, 7d, or 0', '1d')
-    .action(inSession(io, rotateToken));
+    .action(createAction(io, rotateToken));
   tokens
     .command('delete')
     .description('delete a token; it stops working at once')
     .argument('<token>', 'its id or name')
-    .action(inSession(io, deleteToken));
+    .action(createAction(io, deleteToken));
 }
 
 async function listTokens({ api, output }: CommandSession): Promise<void> {

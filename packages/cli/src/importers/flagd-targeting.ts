@@ -2,8 +2,8 @@ import type { Constraint, ConstraintOperator } from '@flags/core';
 import { CONTEXT_MEMBERS, isObject, NoEquivalent } from './importer.js';
 
 /*
- * Converts targeting whose answer is that of flagd for every context of texts, numbers, booleans and absent fields.
- * Here, all values are compared as texts; flagd tells types apart. So it converts only what both decide alike.
+ * Converts targeting that gives the same answer as in flagd, for every context of texts, numbers, booleans and absent fields.
+ * Here, all values are compared as texts; flagd distinguishes types. So it converts only what both decide alike.
  */
 
 /** The first rule whose constraints all hold decides. */
@@ -123,7 +123,7 @@ function toComparison(operator: string, contextName: string, operand: number): C
   return { contextName, operator: comparison.operator, value: `${operand}` };
 }
 
-/** The texts of numbers and booleans, of which flagd tells apart the values themselves. */
+/** The texts of numbers and booleans. flagd distinguishes them from the values themselves. */
 const WORDS = ['true', 'false', 'null', 'undefined', 'NaN', 'Infinity'];
 const NUMBER_CHARACTERS = /^[-+.\de]*$/;
 

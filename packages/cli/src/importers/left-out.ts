@@ -44,7 +44,7 @@ export async function leaveOutRefused(
   }
 }
 
-/** The flag without what it refers to. The store knows types that its application configures. */
+/** The flag without its references. Leaves out the type, too: the application of the store may have configured it. */
 function alone({ project: _project, type: _type, dependencies: _dependencies, ...flag }: DefinedFlag): DefinedFlag {
   const environments = Object.entries(flag.environments ?? {}).map(([name, { strategies, ...environment }]) => {
     const without = strategies?.map(({ segments: _segments, ...strategy }) => strategy);

@@ -125,9 +125,9 @@ const CODES = {
   change_request_not_open: 'refusal',
   /** The author of a change request cannot approve or reject it. */
   own_change_request: 'refusal',
-  /** The request would now do something else than what was seen. Read it again. */
+  /** The request would now do something else than the caller has seen. Read it again. */
   effect_changed: 'refusal',
-  /** Nobody serves what is due: `due.run` is false. */
+  /** No process does what is due: `due.run` is false. */
   due_disabled: 'refusal',
   /** The strategy has a rollout. */
   rollout_exists: 'refusal',
@@ -135,7 +135,7 @@ const CODES = {
   author_revoked: 'refusal',
   /** The approval policy protects an environment whose clients would see the change. */
   approval_required: 'refusal',
-  /** Another change has this id: of another actor, or other content. */
+  /** Another change has this id: by another actor, or with other content. */
   id_taken: 'refusal',
   /** A flag, segment or project would exceed `documentBytes`. */
   document_too_large: 'refusal',
@@ -143,7 +143,7 @@ const CODES = {
   change_set_too_large: 'refusal',
   /**
    * Other callers changed the same document 20 times meanwhile. While the approval policy names an environment, changes
-   * of flags and segments follow each other over all nodes, as if of one document. Try again.
+   * of flags and segments follow each other over all nodes, as if they changed one document. Try again.
    */
   too_much_contention: 'transient',
   /** The database stayed locked. Try again. */

@@ -2,8 +2,8 @@ import { ERROR_LIMITS } from './errors.js';
 
 /*
  * The docstrings are the meanings in docs/reference/limits.md: `npm run reference:write`. The first paragraph begins
- * with the unit, and ends in what happens beyond the limit unless the code is `invalid_input`. Further paragraphs stand
- * below the table.
+ * with the unit, and ends in what happens beyond the limit unless the code is `invalid_input`. Further paragraphs are
+ * printed below the table.
  */
 const NUMBERS = {
   /** Characters of the name of a flag, project, environment or variant. */
@@ -28,7 +28,7 @@ const NUMBERS = {
   title: 200,
   /** Characters of a token's secret that your configuration gives. */
   secret: 255,
-  /** Characters that such a secret has at least. Beyond it: `invalid_input` for a shorter one. */
+  /** The least number of characters of such a secret. Beyond it: `invalid_input` for a shorter one. */
   shortestSecret: 32,
   /** Projects of an API token. */
   projectsPerToken: 100,

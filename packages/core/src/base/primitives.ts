@@ -36,7 +36,7 @@ export function isDotSegment(name: string): boolean {
   return name === '.' || name === '..';
 }
 
-/** Text that stands in paths. */
+/** Text that is a part of paths. */
 export function textInPaths(maxLength: number): JsonSchema {
   return {
     ...text(maxLength),

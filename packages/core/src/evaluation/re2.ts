@@ -4,8 +4,8 @@ import { isWithinPatternBound } from './pattern-bound.js';
 import type { Patterns } from './patterns.types.js';
 
 /*
- * The only file that imports RE2, which takes longer to load than all of evaluation. Whoever evaluates loads it by
- * `load-patterns.ts`, when there is a pattern.
+ * The only file that imports RE2, which takes longer to load than all of evaluation. Evaluation loads it by
+ * `load-patterns.ts` when there is a pattern.
  */
 
 /** The number of compiled patterns in memory. One takes 10 to 100 kilobytes. */

@@ -78,16 +78,16 @@ class VersionCursor {
   open(version: string): void {
     this.version = version;
     this.position = 0;
-    this.standAt(0);
+    this.moveTo(0);
   }
 
   next(): void {
     this.position++;
-    this.standAt(this.end + 1);
+    this.moveTo(this.end + 1);
   }
 
   /** Whether the cursor is at an identifier, and not past the last one. */
-  get stands(): boolean {
+  get isAtIdentifier(): boolean {
     return this.end > this.start;
   }
 
@@ -105,7 +105,7 @@ class VersionCursor {
   }
 
   /** A dash ends the core only; within a pre-release it is part of an identifier. */
-  private standAt(start: number): void {
+  private moveTo(start: number): void {
     const { version } = this;
     const past = this.position > 0 && version.charCodeAt(this.end) === PLUS;
     this.start = past ? version.length : start;
@@ -142,13 +142,13 @@ function compareSemver(a: string, b: string): number {
   left.open(a);
   right.open(b);
   let compared = 0;
-  for (; left.stands && right.stands; compared++) {
+  for (; left.isAtIdentifier && right.isAtIdentifier; compared++) {
     const order = left.compareTo(right);
     if (order !== 0) return order;
     left.next();
     right.next();
   }
   // A release comes after its pre-releases. A pre-release with more parts comes after its prefix.
-  if (compared === CORE) return Number(right.stands) - Number(left.stands);
-  return Number(left.stands) - Number(right.stands);
+  if (compared === CORE) return Number(right.isAtIdentifier) - Number(left.isAtIdentifier);
+  return Number(left.isAtIdentifier) - Number(right.isAtIdentifier);
 }

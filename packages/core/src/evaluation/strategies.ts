@@ -153,8 +153,8 @@ interface ReadStrategy {
 }
 
 /**
- * Says what of a strategy means nothing to this host, or not what it seems to mean: its name, its parameters, its
- * constraints, and the stickiness of its variants. Empty if all has its meaning.
+ * Describes what this host does not know of a strategy, or what has a surprising effect: its name, its parameters, its
+ * constraints, and the stickiness of its variants. Empty if there is nothing to report.
  *
  * @param own the host's own strategies, which take any parameters
  */
@@ -167,7 +167,7 @@ export function unknownInStrategy(strategy: ReadStrategy, own: readonly string[]
   return [...unknown.map((key) => `unknown parameter ${key}`), ...noEffectInStrategy(strategy)];
 }
 
-/** Says what of a strategy has no effect, or another one than it seems to have. */
+/** Describes the settings of a strategy that have no effect, or a surprising one. */
 export function noEffectInStrategy({ name, parameters, constraints, variants }: ReadStrategy): readonly string[] {
   const isSticky = STRATEGIES.get(name)?.parameters.some((one) => one.name === 'stickiness');
   return [
@@ -187,7 +187,7 @@ export function noEffectInVariants([first]: readonly unknown[]): readonly string
   return misspeltStickiness(Object(first).stickiness).map((text) => `variants with ${text}: by chance`);
 }
 
-/** What a stickiness may say without a field of its own, and the fields that every context may have. */
+/** The values of a stickiness that are not properties: two special ones, and the fields of every context. */
 const STICKINESS = ['default', 'random', 'userId', 'sessionId', 'remoteAddress', 'environment', 'appName'];
 
 /** Finds a stickiness in another case: contexts have no such field. */

@@ -16,11 +16,11 @@ const COMPARISON = 1;
 const LOWER_CASE = 50;
 /** Each strategy may hash the longest id, with non-ASCII characters. */
 export const HASH = 40;
-/** Of a text that a value may start or end with: for itself, and for each of its characters. */
+/** The weight of a text that a value may start or end with, and of each of its characters. */
 const PREFIX = { text: 0.05, character: 0.0035 };
 const NETWORK = 0.03;
 
-/** What the operand of a constraint weighs. An operator without a row compares with one value. */
+/** The weight of the operand of a constraint. An operator without a row compares with one value. */
 const OPERANDS: Readonly<Record<OperatorOn<'texts' | 'networks' | 'pattern'>, (texts: readonly unknown[]) => number>> =
   {
     // One look-up, however many values there are.

@@ -16,9 +16,9 @@ export interface Actor {
   readonly person?: Person;
 }
 
-/** Who has asked for changes that happen later, or has decided about them: as it is stored. */
+/** The stored author of changes that happen later, or of a decision about them. */
 export interface ChangeAuthor extends Person {
-  /** The API token that asked for them. */
+  /** The API token with which they were requested. */
   readonly token?: { readonly id: string; readonly kind: TokenKind };
   /** The person who created the token. Absent without a token, and if nobody is known. */
   readonly person?: Person;

@@ -28,7 +28,7 @@ interface KernelOptions
 
 /**
  * Creates the engine that all actors share: the writer, the feed, the documents in memory and the runner of what is due, with
- * the parts of all features. Synchronous: the documents are loaded before. `start` starts what goes on by itself.
+ * the parts of all features. Synchronous, because the documents are loaded before. `start` starts the background work.
  *
  * @param features the lowest first
  * @param options the options of the host, which features read
@@ -52,8 +52,8 @@ export function createKernel<Engine extends SharedEngine, Options>(
   const [rules, sources]: [Rules[], DueSource[]] = [[], []];
   const due = new DueRunner(sources, { mode: host.dueMode, polls: pollInterval > 0, now, lifetime, onError });
   const joined = joinRules(rules);
-  // With push notifications the replica is almost always current. While it is stale, another server may have taken over
-  // that has given a revision of the replica to another commit.
+  // With push notifications the replica is almost always current. While it is stale, a failover may have happened: the new
+  // server may have given a revision of the replica to another commit.
   const isCurrent = () => poller.status().state === 'current';
   const getCached = storage.watch && ((key: DocumentKey) => (isCurrent() ? cloneDocument(key) : undefined));
   let stopWatching: (() => void) | undefined;

@@ -24,7 +24,7 @@ export interface EventDescription<Event, Action extends string = string> {
   readonly action?: Action;
   /** Shrinks the document, or adds a few bytes only. Size limits do not apply to it. */
   readonly shrinks?: true;
-  /** An undo takes nothing back of such an event: what it is about, and what to do instead, for refusals. */
+  /** An undo does not restore such an event. The text says what it is about, and what to do instead. */
   readonly cannotUndo?: string;
   /** Whether the event may add or remove a reference to another document. Default: no event does. */
   readonly refers?: (event: Event) => boolean;
@@ -83,7 +83,7 @@ export interface RecordedKind<State, Event extends DomainEvent, Action extends s
   readonly events: EventDescriptions<Event, Action>;
   /** How to make a document smaller, for refusals. */
   readonly smaller: string;
-  /** Of a kind without history: that it cannot be undone, and what to do instead, for refusals. */
+  /** For a kind without history: the refusal of an undo, which says what to do instead. */
   readonly cannotUndo?: string;
   /** Their parent may be a project, which is deleted with them. */
   readonly isInProjects: boolean;

@@ -39,7 +39,7 @@ interface OperationRow {
   readonly input?: string;
   /** An absent input is an empty one. */
   readonly isInputOptional?: true;
-  /** Starts what goes on by itself. A call of it is refused where nothing does what is due. */
+  /** Starts something that continues by itself, such as a rollout. Refused unless a process does what is due. */
   readonly needsDue?: true;
 }
 

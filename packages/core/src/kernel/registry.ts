@@ -14,7 +14,7 @@ export interface KindWithHistory extends AnyKind {
 
 /** Looks up the kinds and the events of all features. */
 export interface Registry extends KindsInProjects {
-  /** Those with a history first, in the order in which a restoration creates them. */
+  /** All kinds: first those with a history, in the order in which a restoration creates them. */
   readonly kinds: readonly AnyKind[];
   /** The kinds that history shows and undo restores, in the order in which a restoration creates them. */
   readonly kindsWithHistory: readonly KindWithHistory[];
@@ -51,9 +51,9 @@ export interface ListedOperation {
 /** Looks up the operations of all features. */
 export interface OperationRegistry {
   readonly find: (name: string) => ListedOperation | undefined;
-  /** The names of those that a change set may contain. */
+  /** The names of the operations that a change set may contain. */
   readonly inSets: readonly string[];
-  /** The names of those that a change request may contain. */
+  /** The names of the operations that a change request may contain. */
   readonly inRequests: readonly string[];
 }
 

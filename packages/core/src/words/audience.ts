@@ -36,7 +36,7 @@ const EVERYBODY: readonly AudiencePart[] = Object.freeze([Object.freeze({ rollou
 const NOBODY: readonly AudiencePart[] = Object.freeze([Object.freeze({ rollout: 0 })]);
 const TARGETED: readonly AudiencePart[] = Object.freeze([Object.freeze({ rollout: 100, targeted: true })]);
 
-/** With more parts than these, the audience is just targeted: a cell of a list has no room for them. */
+/** An audience with more parts reads `targeted`, because a cell of a list has no room for them. */
 const MOST_PARTS = 2;
 
 /**

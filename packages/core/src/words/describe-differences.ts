@@ -152,7 +152,7 @@ function without(values: readonly string[], others: readonly string[]): readonly
   return values.filter((value) => !found.has(value));
 }
 
-/** The members of flags, environments and strategies that contain others: whether they only do that, and need no word. */
+/** The members of flags, environments and strategies that contain other members. True: a path does not name them. */
 const IS_CONTAINER: Readonly<
   Record<ContainerIn<FlagDefinition & StrategyDefinition> | 'environments' | 'rollouts', boolean>
 > = {
@@ -187,7 +187,7 @@ export function describePath(pointer: string, { strategies }: Names = {}): strin
   return words.join(' · ');
 }
 
-/** Whether these are the parts of a pointer to the percentage of a strategy, whose value says what it is: "25 %". */
+/** Whether a pointer leads to the percentage of a strategy. Its value needs no name: "25 %". */
 function isPercentage(parts: readonly string[]): boolean {
   const [list, , container, name = ''] = parts.slice(-4);
   return list === 'strategies' && container === 'parameters' && PERCENTAGES.has(name);

@@ -23,7 +23,7 @@ interface RequestWords {
   readonly failure?: { readonly message: string } | null;
 }
 
-/** Says in one sentence who asks for what, or has decided about whose request. Undefined for other events. */
+/** Describes in one sentence who requests which change, or who has decided about a request. Undefined for other events. */
 export function describeRequestEvent({ type, actor, data }: RequestFact): string | undefined {
   if (!type.startsWith('change-request-') || !isObject(data) || !Array.isArray(data.flags)) return undefined;
   const request = data as unknown as RequestWords;

@@ -17,7 +17,7 @@ export function kindsFor(access: Access): readonly TokenKind[] {
   return access === 'ofrep' ? ['client', 'frontend'] : [access];
 }
 
-/** What finds the tokens of callers. */
+/** Finds the tokens of callers. */
 interface Verifier {
   readonly source: Pick<FlagsSource, 'verifyToken'>;
   /** Finds the token of a ticket in the address of a stream. Absent: there are no tickets. */

@@ -145,7 +145,7 @@ function mayOmitProject(op: unknown): boolean {
   return isOperation(op) && operationOf(op)?.ref.includes('project') === false;
 }
 
-/** Returns the present project of a flag or segment. The second check asks in that of the commit. */
+/** Returns the present project of a flag or segment. The second check uses the project at the time of the commit. */
 function locate(ref: unknown, flags: Flags): string | null | undefined {
   const { flag, segment } = Object(ref) as { readonly flag?: unknown; readonly segment?: unknown };
   if (typeof flag === 'string') return flags.projectOf({ flag });

@@ -4,7 +4,7 @@ import { ownBytes } from '../messages/reply.js';
 
 /** The number of channels whose full state is kept. */
 const CHANNELS = 20;
-/** The bytes of all of them, and of those that clients are still reading. */
+/** The maximum bytes of all kept states, including those that clients are still reading. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The encoded full state of a channel. */

@@ -89,7 +89,7 @@ export interface StartedText {
 }
 
 /**
- * Returns the whole text up to a length, else a started text.
+ * Returns the whole text if it has at most the given length, else its first slices and an iterator of the rest.
  *
  * @param beforeRest awaited after the first slice, if it is not the last
  */

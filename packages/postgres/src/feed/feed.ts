@@ -33,7 +33,7 @@ export function createFeed({
 }: FeedOptions): (query: StoredEventQuery) => Promise<EventPage> {
   const read = createReadEvents(database, names);
   const settled = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${feedOffset(names)}`;
-  // A transaction that outlasted all pauses. Reads that meet it again do not wait for it.
+  // A transaction that was still open after all pauses. Later reads do not wait for it.
   let longTransaction: string | null | undefined;
   let nextLock = 0;
 

@@ -5,7 +5,7 @@ import { useResource } from '../api/resource.js';
 import { heardAt, liveness } from '../api/stream.js';
 import { Button, IconButton, Link, Select, sameText } from '../parts/control/controls.js';
 import { Icon } from '../parts/control/icons.js';
-import { measured } from '../parts/control/measured.js';
+import { trackHeight } from '../parts/control/track-height.js';
 import { ReviewDialog } from '../parts/review/review.js';
 import {
   ADMINISTRATION,
@@ -28,7 +28,7 @@ import { Overlay } from './key-help.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
 
-const measureBar = measured('--bar');
+const measureBar = trackHeight('--bar');
 
 /** The frame of every screen: the bar, the navigation, banners and messages. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {

@@ -93,7 +93,7 @@ export function subjectTitle({ flags, environments }: Pick<ListedChangeRequest, 
   return names.length === 0 ? VERBS.setApprovalPolicy : titleOf('', names, environments);
 }
 
-/** A title has room for so many names. */
+/** The number of names for which a title has room. */
 const NAMED = 3;
 
 function titleOf(verb: string, subjects: readonly string[], environments: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { isSameJson } from '@flags/core/admin';
 import type { Change, FlagDetail, FlagEnvironment, FlagMembers, Strategy, Variant } from '../api/types.js';
 
-/** What `updateFlag` changes. */
+/** The members that `updateFlag` changes. */
 const MEMBERS: Readonly<Record<keyof FlagMembers, true>> = {
   description: true,
   type: true,
@@ -20,8 +20,8 @@ interface Options {
 }
 
 /**
- * Returns the changes of an edit, with the revision that the user has seen: those of what differs, so that a rollout of
- * another strategy goes on. Dependencies are not part of an edit.
+ * Returns the changes of an edit, with the revision that the user has seen. Equal parts are not changed, so that a
+ * rollout of another strategy continues. Dependencies are not part of an edit.
  */
 export function changesBetween(
   before: FlagDetail,

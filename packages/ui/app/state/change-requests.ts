@@ -162,7 +162,7 @@ function projectsOf({ flags }: Pick<ListedChangeRequest, 'flags'>): readonly str
   return flags.length === 0 ? [currentProject()] : [...new Set(flags.map(({ project }) => project))];
 }
 
-/** Returns whether a request waits for the caller: for an approval, or for whoever applies it. */
+/** Returns whether a request waits for the caller: for an approval, or to be applied. */
 export function waitsForCaller(request: ListedChangeRequest): boolean {
   const { state, at, required, approvals } = request;
   if (state === 'open') {
@@ -173,7 +173,7 @@ export function waitsForCaller(request: ListedChangeRequest): boolean {
   return state === 'approved' && at === null && isForCaller && mayOn(request, 'applyChangeRequest');
 }
 
-/** What a person would ask of a request in a history: what it is, and who stands behind it. */
+/** What a history shows of a request: its title, its author and its approvals. */
 export type KnownRequest = Pick<ChangeRequest, 'author' | 'approvals'> & { readonly title: string };
 
 /** What is known of requests by id. Null: the caller may not read it, or it was deleted. */

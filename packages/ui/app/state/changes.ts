@@ -18,7 +18,7 @@ export interface Proposal {
   /** In the imperative: "Enable checkout in production". */
   readonly title: string;
   readonly changes: readonly Change[];
-  /** The changes of a request, if they are others: they leave the order of strategies as it is while one rolls out. */
+  /** The changes of a request, if they differ: a request keeps the order of strategies while one rolls out. */
   readonly requested?: readonly Change[] | undefined;
   /** The id of the request that these changes replace. */
   readonly replaces?: string | undefined;
@@ -190,10 +190,11 @@ export function showPostponed({ text, label, to }: Postponed): void {
   showToast({ text, tone: 'done', action: { label, run: () => navigate(href(to)) } });
 }
 
-/** Makes something that changes nothing yet. So nothing is deleted, and the screen stays. */
+/** Creates a request, which changes nothing yet: a review of a deletion does not leave the screen. */
 function postpone({ leave: _leave, ...proposal }: Proposal, make: () => Promise<Postponed>): Promise<void> {
   return refusable(proposal, async () => {
-    // Refuses if the reviewed state is outdated. What is made does not expect its revisions: they change until it is applied.
+    // Refuses if the reviewed state is outdated. The request does not expect the reviewed revisions: they may change
+    // until it is applied.
     await planOf(proposal);
     const made = await make();
     await invalidateAfterChange();

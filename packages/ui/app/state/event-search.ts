@@ -91,7 +91,7 @@ function flagsOf({ featureName, data }: WireEvent): readonly string[] {
 }
 
 /** Returns the days of a filter as times for the API. Both times are included there. */
-export function spanOf({ from, to }: EventFilter): { readonly from?: string; readonly to?: string } {
+export function toTimeRange({ from, to }: EventFilter): { readonly from?: string; readonly to?: string } {
   const [earliest, latest] = [startOf(from), endOf(to)];
   return {
     ...(Number.isFinite(earliest) && { from: new Date(earliest).toISOString() }),

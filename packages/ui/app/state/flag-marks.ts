@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { ALL, useOpenRequests } from './change-requests.js';
 import { useRollouts } from './rollouts.js';
 
-/** What waits or goes on for a flag. */
+/** The rollouts and requests of a flag, for its marks in lists. */
 export interface FlagMarks {
   /** The environments in which it rolls out; undefined: nowhere. */
   readonly rollsOutIn?: string;

@@ -5,7 +5,7 @@ import type { Change, Context, FlagDetail, Plan, PreviewedFlag } from '../api/ty
 import { type ContextFields, missingFields } from '../model/context-fields.js';
 import { currentProject } from '../router.js';
 import { variantName } from '../words.js';
-import { MADE_UP, madeUpWith, pastedUsers, recentUsers, sampleText, type Users } from './samples.js';
+import { createSampleUsers, MADE_UP, pastedUsers, recentUsers, sampleText, type Users } from './samples.js';
 import { offers } from './session.js';
 
 /** Counts the sampled users by their change. */
@@ -142,7 +142,7 @@ async function readPreview(
   const flags = await withMissing(preview, await evaluate(preview, first, signal));
   // A list that somebody has pasted is never replaced.
   const fields = new Map(flags.flatMap(({ missing }) => [...missing]));
-  const made = pastedUsers.peek() === undefined ? madeUpWith(fields) : undefined;
+  const made = pastedUsers.peek() === undefined ? createSampleUsers(fields) : undefined;
   return made === undefined ? flags : withMissing(preview, await evaluate(preview, made, signal));
 }
 

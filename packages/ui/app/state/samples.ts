@@ -44,7 +44,7 @@ export const MADE_UP: Users = {
 };
 
 /** Made-up users with the context fields of a preview; undefined if no value of them is known. */
-export function madeUpWith(fields: ContextFields): Users | undefined {
+export function createSampleUsers(fields: ContextFields): Users | undefined {
   const made = usersWith(fields);
   if (made === undefined) return undefined;
   const samples = samplesOf(made.text).map(({ name, context }) => withSession(name, context));

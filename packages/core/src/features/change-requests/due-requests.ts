@@ -58,8 +58,8 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   private lookedAt = Number.NEGATIVE_INFINITY;
   private prunesAt = Number.NEGATIVE_INFINITY;
   /**
-   * When requests are due that this process has written since then, by id: the list that was read may lack them. Undefined:
-   * never.
+   * The due times of requests that this process has written since that read, by id: the list may lack them. Undefined:
+   * it has no time, or has ended.
    */
   private expected = new Map<string, number | undefined>();
   /** Requests that are being applied, which may wait for the host. */

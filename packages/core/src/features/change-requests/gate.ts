@@ -21,7 +21,7 @@ interface GateEngine extends Pick<Engine, 'storage' | 'memory'> {
   readonly replica: EffectReplica;
 }
 
-/** The rules of approvals, which also describe what they found. */
+/** The approval rules, which also describe the effect of a set. */
 export interface DescribingGate extends Rules {
   /** Returns what a decided set does in protected environments, and the approval that it needs. */
   readonly describe: (decided: DecidedSet) => Promise<GatedEffect>;

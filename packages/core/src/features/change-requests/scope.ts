@@ -21,8 +21,8 @@ import { projectDocuments } from '../projects/project.kind.js';
 import type { RequestSummary } from './change-request.js';
 
 /**
- * Returns the projects, flags and environments that the changes of a request are about: those that the changes name, those
- * of their documents, also of one that they would not change now, and those of the documents that they would change now.
+ * Returns the projects, flags and environments of a request: those that its changes name, those of the named documents,
+ * even if nothing would change there now, and those of all documents that would change now.
  */
 export async function scopeOf(
   changes: readonly GivenChange[],

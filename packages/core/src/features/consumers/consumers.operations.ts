@@ -175,7 +175,7 @@ async function resetConsumer(
   await tellRunners(feed, consumer);
 }
 
-/** Tells the runners of this engine about a change of their consumer. Those of others see it when they renew the lease. */
+/** Tells the runners of this engine about a change of their consumer. Runners of other processes see the change when they renew the lease. */
 async function tellRunners({ subscriptions }: ConsumerEngine['feed'], consumer: string): Promise<void> {
   for (const reader of subscriptions) if (reader instanceof ConsumerRunner) await reader.check(consumer);
 }

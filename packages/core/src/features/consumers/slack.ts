@@ -20,7 +20,7 @@ import { filterByType, parseReceiver, post, sendInOrder, TIMEOUT } from './sendi
 
 /** Options of `slack`. */
 export interface SlackOptions {
-  /** The types of events to tell. Default: all. */
+  /** The types of events to post. Default: all. */
   readonly events?: readonly EventType[] | undefined;
   /**
    * Returns the address of an event's flag, project, segment, token or change request (`data.id`), as in your admin page;

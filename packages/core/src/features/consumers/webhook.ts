@@ -19,7 +19,7 @@ export interface WebhookOptions {
   readonly secret: string | readonly string[];
   /** The types of events to send. Default: all. */
   readonly events?: readonly EventType[] | undefined;
-  /** Returns the address of what an event of a change request is about, for `link`. Default: no links. */
+  /** Returns the address of the change request of an event, which is sent as `link`. Default: no links. */
   readonly link?: ((event: FlagsEvent) => string | null | undefined) | undefined;
   /** Milliseconds that a request may take, at least 1. Default: 15,000. */
   readonly timeout?: number | undefined;

@@ -88,8 +88,8 @@ export interface ExportQuery {
 /** Whether an import archives, whether it is a dry run, its actor and its reason. */
 export interface ImportOptions {
   /**
-   * The document names all live flags of its projects: archives those that it lacks, and revives archived ones that it
-   * has, unless it says `archived: true`. Never deletes. Default: false.
+   * Archives the flags of the document's projects that it lacks, and revives archived flags that it has, unless it says
+   * `archived: true`. Never deletes a flag. Default: false.
    */
   readonly prune?: boolean;
   /** Returns the differences without applying them. Default: false. */

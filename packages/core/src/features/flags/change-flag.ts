@@ -118,7 +118,7 @@ export function changeFlag<Result>(
   };
 }
 
-/** Prepares a change by content from outside, which must not have new faults. Rollbacks bring back what was there. */
+/** Prepares a change with content of the caller, which must not have new faults. A rollback only restores content. */
 export function editFlag<Result>(
   ref: FlagRef,
   { decide, constraintsOf, check, ...change }: FlagEdit<Result>,

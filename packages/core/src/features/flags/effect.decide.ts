@@ -106,12 +106,12 @@ function describeStrategy({ name, parameters, constraints, variants = [] }: Stra
   };
 }
 
-/** What is approved of a rollout: it stands for every percentage on its way. */
+/** The approved part of a rollout. It covers every percentage of its steps. */
 type Plan = Pick<StrategyRollout, 'steps' | 'guarded' | 'startedFrom'>;
 
 /**
- * Returns the plan of a strategy that rolls out. A change that only ends the rollout has the same plan still, if the
- * percentage is the one of the moment, or the one from before the start.
+ * Returns the plan of a strategy that rolls out. If a change only ends the rollout, with the current percentage or that
+ * from before the start, the plan stays the same.
  */
 function describePlan(
   strategy: Strategy,

@@ -10,8 +10,8 @@ import { percentageParameter } from '../../evaluation/strategies.js';
 import { constraintsWeight, constraintWeight, HASH, strategyWeight } from '../../evaluation/weight.js';
 
 /*
- * Rules that a change must not break. They are no part of the schemas, because a document that broke one before may keep
- * the fault: a check applies to what a request changes. Operations that bring something back do not ask.
+ * Rules that a change must not break. The schemas do not contain them, because a document that broke one before may keep
+ * the fault: a check applies to what a request changes. Operations that restore an earlier state are not checked.
  */
 
 /** A strategy, as the rules read it. */

@@ -163,7 +163,7 @@ export function changeMetadata(flag: FlagState, changes: FlagChanges): FlagEvent
   return replaceMetadata(flag, changes);
 }
 
-/** Throws `invalid_input` for new labels that cannot stand in a path. A flag that has one may keep it. */
+/** Throws `invalid_input` for new labels that cannot be in a path. A flag that has one may keep it. */
 function assertNewLabels(labels: readonly string[] | undefined, before: readonly string[] = []): void {
   const issues = newLabelIssues(labels, before);
   if (issues.length > 0) throw invalidInput(issues);

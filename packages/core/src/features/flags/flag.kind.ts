@@ -228,7 +228,7 @@ function rolloutPart({ environment, data, before }: RolloutFact): readonly Chang
 
 type RolloutFact = Extract<FlagEvent, { readonly type: `rollout-${string}` }>;
 
-/** Of events that an undo takes nothing back of. */
+/** Completes the refusal of an undo: it restores nothing of these events. */
 const UNDO_LEAVES_ROLLOUTS = 'rollouts, which an undo does not restore; start the rollout again, resume or stop it.';
 
 function hasSegments(...strategies: readonly Strategy[]): boolean {

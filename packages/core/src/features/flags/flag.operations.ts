@@ -80,7 +80,7 @@ export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
 
 /**
  * Reads what a flag shows beside its document, for the reply to a change of this process: its children in memory, and one
- * look-up of usage. Part of that change: it is no operation, and reads no document.
+ * look-up of usage. Part of that change: it is not an operation, and reads no document.
  */
 export async function readBesideFlag(flags: Namespace, flag: string): Promise<BesideFlag> {
   const { children, usage } = flags[ENGINE] as Engine as FlagEngine;

@@ -186,7 +186,7 @@ function mergeParts({ before, after, now }: Versions<FlagState>): MergedVersions
   return { target: target === versions.now ? now : toFlag(target), conflicts };
 }
 
-/** An environment that was never configured equals one that is off and empty: what is set in it are parts of their own. */
+/** Adds environments that were never configured, as off and empty: each setting in them is then a part of its own. */
 function withEnvironments(flag: FlagState, environments: readonly string[]): FlagState {
   const names = new Set([...flag.environments.map(({ name }) => name), ...environments]);
   return { ...flag, environments: [...names].map((name) => environmentOf(flag, name)) };

@@ -158,7 +158,7 @@ export function edgeId({ parent, child }: DependencyEdge): string {
   return `${parent} ${child}`;
 }
 
-/** What everything that handles all members of a flag needs to know of one. */
+/** One member of a flag, for the code that handles all of them. */
 interface FlagMember<Value> {
   /** The value in a new flag, and in a flag that was stored before the member existed. */
   readonly initial: Value;

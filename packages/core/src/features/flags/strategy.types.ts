@@ -71,7 +71,7 @@ export interface Strategy extends StrategyMembers {
   readonly name: StoredStrategyName;
   readonly parameters: StrategyParameters | null;
   readonly constraints: readonly Constraint[];
-  /** Present while the percentage changes in steps. It is no input: inputs may have it, and nothing reads it there. */
+  /** Present while the percentage changes in steps. Inputs may have it, and it is ignored there. */
   readonly rollout?: StrategyRollout;
 }
 

@@ -55,7 +55,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
   /** Rollouts that wait for an answer or a commit, by key: a guard may take ten seconds. */
   private readonly underWay = new Map<string, Promise<ChangedRollout | undefined>>();
   /**
-   * When steps were due that this process has not taken, by key: the guard held them, or they failed. The next poll
+   * The due times of steps that this process has not taken, by key: the guard held them, or they failed. The next poll
    * tries them again.
    */
   private left = new Map<string, number>();

@@ -20,8 +20,8 @@ export interface Token {
   /** When the token expires; null if it never does. ISO 8601, UTC, milliseconds. */
   readonly expiresAt: string | null;
   /**
-   * The person who created the token. A token that a token creates has that token's person, and a rotated one keeps its
-   * own. null if the instance itself created it, and if nobody is known.
+   * The person who created the token. A token that was created with another token has the person of that
+   * one; rotation keeps the person. null if the instance itself created it, and if nobody is known.
    */
   readonly createdBy: Person | null;
 }

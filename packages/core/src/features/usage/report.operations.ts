@@ -43,11 +43,11 @@ async function record(engine: ReportEngine, input: BulkReport, origin: BulkOrigi
     }),
   );
   await engine.usageWriter.record(batches);
-  // The reporter does not wait for the pruning. Closing does, and an instance that is closing begins none here.
+  // The reporter does not wait for the pruning. Closing waits, and an instance that is closing does not begin to prune here.
   void engine.lifetime.track(engine.usageWriter.prune).catch(() => undefined);
 }
 
-/** Returns a function that returns the id of the batch of a part. Those of a repeated report are the same. */
+/** Returns a function that returns the batch id of a part. A repeated report has the same ids. */
 function createBatchIds({ id, reporter }: BulkOrigin): (part: number) => string {
   if (id === undefined) return () => randomUUID();
   if (typeof id !== 'string' || id === '' || id.length > LIMITS.batchId) {

@@ -20,7 +20,7 @@ export interface AnyValidators {
   readonly [name: string]: ((input: never) => unknown) | undefined;
 }
 
-/** What the kernel gives to operations. The engines of all actors share it. Each feature adds its parts. */
+/** The services of the kernel for operations. The engines of all actors share it. Each feature adds its parts. */
 export interface SharedEngine extends Engine {
   readonly validate: AnyValidators;
   readonly lifetime: Lifetime;
@@ -33,7 +33,7 @@ export interface SharedEngine extends Engine {
   /** Milliseconds between two polls for events; 0 without polling. */
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
-  /** Starts what goes on by itself: what is due, and the notices of the storage. */
+  /** Starts the background work: the runner of what is due, and the notifications of the storage. */
   readonly start: () => void;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;

@@ -66,7 +66,7 @@ interface ChangeSetRecord {
 const changeSetRecords: Documents<ChangeSetRecord> = { kind: 'change-set', parentOf: () => null };
 
 /**
- * Returns the write that remembers a set. It expects that there is no such document: if several sets have one id, in
+ * Returns the write that remembers a set. The write expects no stored document: if several sets have one id, in
  * any processes, exactly one is committed.
  */
 export function recordOf(actor: Actor, { id, hash }: RepetitionKey): DocumentPut {

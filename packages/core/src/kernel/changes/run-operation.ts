@@ -113,7 +113,7 @@ interface WithEngine<Own extends ChangeEngine = ChangeEngine> {
   readonly [ENGINE]: Own;
 }
 
-/** Operations of `Flags` that have a name of their own in it, as `flags.segments` has. */
+/** A group of operations of `Flags`, such as `flags.segments`, or `Flags` itself. */
 export abstract class Namespace {
   /** @internal A private member would make the types of the ESM and CommonJS builds incompatible. */
   readonly [ENGINE]: ChangeEngine;

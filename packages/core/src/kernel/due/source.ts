@@ -22,8 +22,8 @@ export interface DueSource<Item = unknown> {
 export interface DueCounts {
   /** The number of items that wait for their time. */
   readonly pending: number;
-  /** Those that have been due for more than two polls. */
+  /** The number of items that have been due for more than two polls. */
   readonly overdue: number;
-  /** Items about which only another process can decide. Absent: none. */
+  /** The number of items that only another process can decide. Absent: none. */
   readonly unguarded?: number;
 }

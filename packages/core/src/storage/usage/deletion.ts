@@ -14,7 +14,7 @@ import {
 } from './rules.js';
 
 const EVER = RESOLUTIONS.ever.code;
-/** Those by second, too, which a store may hold. */
+/** Counts by minute, and by second: an older version may have stored those. */
 const IS_RECENT = `resolution <= ${RESOLUTIONS.minute.code}`;
 const IS_LONG_TERM = `resolution IN (${RESOLUTIONS.hour.code}, ${RESOLUTIONS.day.code}, ${EVER})`;
 const IS_NAME = `resolution = ${EVER} AND is_unknown`;

@@ -13,7 +13,7 @@ export type UsageValues = readonly (string | number | readonly string[])[];
 /** Returns the rows of a statement as lists of columns. Numbers may be texts. */
 export type ReadUsage = (statement: UsageStatement) => Awaitable<readonly (readonly unknown[])[]>;
 
-/** The tables of usage in a database, and what its SQL has of its own. */
+/** The tables of usage in a database, and the differences of its SQL. */
 export interface UsageDialect {
   readonly tables: Readonly<
     Record<'recentCounts' | 'counts' | 'lastSeen' | 'applications' | 'instances' | 'batches', string>

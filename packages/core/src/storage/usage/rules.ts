@@ -172,7 +172,7 @@ export function mergeCount(known: Counted, row: Counted): void {
 
 /** The stored data about the applications of a batch. */
 export interface AdmissionState {
-  /** Those that are stored. */
+  /** The applications of the batch that the storage has. */
   readonly stored: ReadonlySet<string>;
   /** Number of all stored applications. */
   readonly total: number;

@@ -213,7 +213,7 @@ function eventSearchInput({ eventQuery }: InputSchemas): JsonSchema {
 /** The maximum number of pages that a search for text reads, each of at most 1,000 events and 1 MiB. */
 const SEARCHED_PAGES = 10;
 
-/** Finds events by filters, and by text among the newest ones. Searches their wire form, so it finds only what it shows. */
+/** Finds events by filters, and by text among the newest ones. Searches the wire form of events, so it finds only text that the reply shows. */
 async function searchEvents(request: RouteRequest): Promise<RouteResult> {
   // Reads members by name: rest syntax would copy every unknown member.
   const { feature, query: text = '', limit = 100, offset = 0, type, project } = unchecked<EventSearch>(request.body);

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Explained } from '../../api/types.js';
-import { ago, answer, time, why } from '../../words.js';
+import { answer, time, timeAgo, why } from '../../words.js';
 
 interface AnswerTextProps {
   readonly isOn: boolean;
@@ -34,7 +34,7 @@ export function ExplainedAnswer({
 export function Ago({ at, ...props }: { readonly at: string; readonly class?: string }) {
   return (
     <time {...props} dateTime={at} title={time(at)}>
-      {ago(at)}
+      {timeAgo(at)}
     </time>
   );
 }

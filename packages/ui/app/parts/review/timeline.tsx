@@ -123,8 +123,8 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The request that made a change, or that was made, decided on or ended by it: its author, what it changes, and who has
- * approved it.
+ * The change request of a history entry: the one that was applied, or the one that the entry creates, decides or ends.
+ * Shows its author, what it changes, and who has approved it.
  */
 function RequestLink({ events }: Pick<HistoryEntry, 'events'>) {
   const fact = events.map(requestFactOf).find((one) => one !== undefined);

@@ -11,7 +11,7 @@ import { ListScreen } from '../../parts/list/list-screen.js';
 import { currentProject } from '../../router.js';
 import { projectName } from '../../state/projects.js';
 import { attempt } from '../../state/toasts.js';
-import { ago, time, tokenKind } from '../../words.js';
+import { time, timeAgo, tokenKind } from '../../words.js';
 import { CreateTokenDialog, RotateTokenDialog, SecretDialog } from './token-dialogs.js';
 
 const ALL = <span class="muted">all</span>;
@@ -155,7 +155,7 @@ function TokenName({ token: { tokenName, expiresAt } }: { readonly token: Token 
 function Expiry({ expiresAt }: { readonly expiresAt: string }) {
   return (
     <time dateTime={expiresAt} title={time(expiresAt)}>
-      {ago(expiresAt)}
+      {timeAgo(expiresAt)}
     </time>
   );
 }

@@ -80,7 +80,7 @@ function Waiting({ requests, rollouts, isFiltered }: WaitingProps) {
 }
 
 interface Entry {
-  /** When something happens by itself; behind every time if a person is awaited. */
+  /** When something happens by itself. If a person is awaited: a text that sorts after every time. */
   readonly at: string;
   readonly entry: ComponentChildren;
 }

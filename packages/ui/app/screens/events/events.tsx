@@ -9,7 +9,7 @@ import { ScreenFrame, ScreenHead } from '../../parts/frame/screen.js';
 import { Empty, Fault, Loading } from '../../parts/frame/states.js';
 import { Timeline } from '../../parts/review/timeline.js';
 import { query, setQuery } from '../../router.js';
-import { type EventFilter, spanOf, useEventSearch } from '../../state/event-search.js';
+import { type EventFilter, toTimeRange, useEventSearch } from '../../state/event-search.js';
 import { attempt } from '../../state/toasts.js';
 import { plural, time } from '../../words.js';
 
@@ -56,7 +56,7 @@ function Download({ project, filter }: DownloadProps) {
 
   async function save(): Promise<void> {
     setBusy(true);
-    const query = { format: 'csv', project, type: filter.type || undefined, ...spanOf(filter) };
+    const query = { format: 'csv', project, type: filter.type || undefined, ...toTimeRange(filter) };
     await attempt(() => download('exportEvents', 'events.csv', { query }), 'Downloaded events.csv.');
     setBusy(false);
   }

@@ -17,7 +17,7 @@ import { query } from '../../router.js';
 import { useOpenRequestsOf } from '../../state/change-requests.js';
 import { draftOf } from '../../state/drafts.js';
 import { offers, reviewScope } from '../../state/session.js';
-import { ago, flagType } from '../../words.js';
+import { flagType, timeAgo } from '../../words.js';
 import { DependenciesSection } from './dependencies-section.js';
 import { EnvironmentCard } from './environment-card.js';
 import { FlagActions } from './flag-actions.js';
@@ -65,7 +65,7 @@ function FlagPage({ detail, revision }: FlagPageProps) {
     environments.map((one) => one.name),
     reviewScope.value,
   );
-  // Each stands in the card of its first environment; it names the others.
+  // Each request is shown in the card of its first environment, and names the others.
   const cardOf = (request: ListedChangeRequest) => names.find((one) => request.environments.includes(one));
   const others = requests.filter((request) => archived || cardOf(request) === undefined);
   return (
@@ -192,7 +192,7 @@ function MissingFlag({ flag, status }: MissingFlagProps) {
       <Heading title={flag} />
       {deleted && (
         <Empty title="This flag was deleted">
-          {deleted.createdBy} deleted it {ago(deleted.createdAt)}.
+          {deleted.createdBy} deleted it {timeAgo(deleted.createdAt)}.
         </Empty>
       )}
     </>

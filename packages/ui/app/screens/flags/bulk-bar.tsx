@@ -2,13 +2,13 @@ import { switchChanges } from '@flags/core/admin';
 import type { Signal } from '@preact/signals';
 import type { Change, ListedFlag } from '../../api/types.js';
 import { Button, Picker, sameText } from '../../parts/control/controls.js';
-import { measured } from '../../parts/control/measured.js';
+import { trackHeight } from '../../parts/control/track-height.js';
 import { propose } from '../../state/changes.js';
 import { environmentNames } from '../../state/session.js';
 import { showToast } from '../../state/toasts.js';
 import { plural } from '../../words.js';
 
-const measureBulk = measured('--bulk');
+const measureBulk = trackHeight('--bulk');
 
 /** The maximum number of changes in a change set. */
 const MAX_CHANGES = 500;

@@ -19,7 +19,7 @@ import { useAction } from '../../state/page-actions.js';
 import { segments } from '../../state/segments.js';
 import { environmentNames, offers } from '../../state/session.js';
 import { useExplanations, viewAs, viewIn } from '../../state/view-as.js';
-import { ago, flagType } from '../../words.js';
+import { flagType, timeAgo } from '../../words.js';
 import { Sparkline } from './sparkline.js';
 
 interface FlagTableProps {
@@ -187,7 +187,7 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, shown, usage, explained, m
   const { name, project } = flag;
   const isChosen = chosen.value.has(name);
   const columns = shown.split(' ');
-  const seen = flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt);
+  const seen = flag.lastSeenAt === null ? 'never' : timeAgo(flag.lastSeenAt);
   const toggle = () => {
     const next = new Set(chosen.value);
     if (!next.delete(name)) next.add(name);

@@ -1,5 +1,5 @@
 /** Returns a ref that gives the style the height of its element, as a custom property of the page. */
-export function measured(property: `--${string}`): (element: HTMLElement | null) => void {
+export function trackHeight(property: `--${string}`): (element: HTMLElement | null) => void {
   const observer = new ResizeObserver(([entry]) => {
     const height = entry?.borderBoxSize[0]?.blockSize ?? 0;
     document.documentElement.style.setProperty(property, `${height}px`);
