@@ -281,13 +281,11 @@ export class ChangeSetUnit implements UnitOfWork {
 
   private async listWritten(query: ListQuery): Promise<ListedDocument[]> {
     const listed = await this.storage.list(query);
-    const own = this.pending.filter(({ key }) => key.kind === query.kind);
-    if (own.length === 0) return listed;
-    const written = new Set(own.map(({ key }) => key.id));
-    const others = listed.filter(({ key }) => !written.has(key.id));
-    return [...others, ...own.flatMap((entry) => toListed(entry, query))].sort((one, other) =>
-      compareCodePoints(one.key.id, other.key.id),
-    );
+    const others = listed.filter(({ key }) => !this.entries.get(nameOf(key))?.pending);
+    const own: ListedDocument[] = [];
+    for (const entry of this.pending) if (entry.key.kind === query.kind) own.push(...toListed(entry, query));
+    if (own.length === 0) return others;
+    return [...others, ...own].sort((one, other) => compareCodePoints(one.key.id, other.key.id));
   }
 
   /** The document must be loaded. */

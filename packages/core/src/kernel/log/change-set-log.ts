@@ -131,7 +131,8 @@ export async function readLoggedDocuments(source: LogSource, { events }: LoggedS
     const [first] = own;
     if (!first || !hasHistory(first.subject)) continue;
     const { subject: key, revision } = first;
-    const before = await stateBefore(source, first);
+    // The first revision has no state before it.
+    const before = revision === 1 ? undefined : await stateBefore(source, first);
     changed.push({ key, before, after: foldEvents(key.kind, before, own), revision });
   }
   return changed;
