@@ -28,22 +28,33 @@ export const MEMORY: StorageKind = {
 };
 
 /**
- * A SQLite file. It is never flushed to the disk: no rule is about power failures, and flushing is most of the time of a
- * test. The tests of the SQLite storage itself open files as users do.
+ * A storage on a SQLite file that is never flushed to the disk: no rule is about power failures, and flushing is most of the
+ * time of a test. The tests of the SQLite storage itself open files as users do.
  */
+export async function openWithoutFlushing(path: string): Promise<FlagsStorage> {
+  const database = new Database(path);
+  database.pragma('synchronous = OFF');
+  database.pragma('journal_mode = WAL');
+  const storage = await sqliteStorage({ database });
+  return {
+    ...storage,
+    async close() {
+      await storage.close();
+      database.close();
+    },
+  };
+}
+
+/** A SQLite file of its own, {@link openWithoutFlushing}. */
 export const SQLITE: StorageKind = {
   name: 'SQLite',
   async open() {
     const directory = temporaryDirectory();
-    const database = new Database(join(directory.path, 'flags.db'));
-    database.pragma('synchronous = OFF');
-    database.pragma('journal_mode = WAL');
-    const storage = await sqliteStorage({ database });
+    const storage = await openWithoutFlushing(join(directory.path, 'flags.db'));
     return {
       storage,
       async dispose() {
         await storage.close();
-        database.close();
         directory.remove();
       },
     };

@@ -1,13 +1,11 @@
 import { extent } from '../../../../test/extent.js';
 import { hasShortTurns, processorTime } from '../../../../test/processor-time.js';
 import { type Change, type Flags, memoryStorage, openFlags } from '../../src/index.js';
-import { sqliteStorage } from '../../src/sqlite.js';
 import type { DocumentWrite, FlagsStorage, StoredEvent } from '../../src/storage/port.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
-import { temporaryDirectory } from '../storage/temporary-directory.js';
-import { type OpenStorage, STORAGES } from '../storage-kinds.js';
+import { type OpenStorage, SQLITE, STORAGES } from '../storage-kinds.js';
 
 const SHOP = { project: 'shop' };
 
@@ -287,9 +285,8 @@ describe('asOf of a flag with many events', () => {
   const EVENTS = extent({ short: 450, full: 10_000 });
 
   it('takes milliseconds at any time', async () => {
-    const directory = temporaryDirectory();
     let time = Date.UTC(2026, 0, 1);
-    const storage = sqliteStorage(`${directory.path}/flags.db`);
+    const { storage, dispose } = await SQLITE.open();
     const flags = await openFlags({ ...SILENT, storage, now: () => new Date(time) });
     await createSwitchedOn(flags, { flag: 'checkout' });
     for (let round = 1; round <= EVENTS; round++) {
@@ -308,7 +305,7 @@ describe('asOf of a flag with many events', () => {
     durations.sort((one, other) => one - other);
     expect(durations[Math.floor(durations.length / 2)]).toBeLessThan(20);
     await flags.close();
-    directory.remove();
+    await dispose();
   });
 });
 

@@ -1,6 +1,6 @@
 import { type Flags, type FlagsOptions, openFlags } from '../../src/index.js';
-import { sqliteStorage } from '../../src/sqlite.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { openWithoutFlushing } from '../storage-kinds.js';
 
 /** Opens instances on one new SQLite file; all are closed, and the file removed, after each test. */
 export function openOnOneFile(): (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags> {
@@ -17,7 +17,8 @@ export function openOnOneFile(): (options?: Omit<FlagsOptions, 'storage'>) => Pr
   });
 
   return async (options = {}) => {
-    const flags = await openFlags({ ...options, storage: sqliteStorage(`${directory.path}/flags.db`) });
+    const storage = await openWithoutFlushing(`${directory.path}/flags.db`);
+    const flags = await openFlags({ ...options, storage });
     running.push(flags);
     return flags;
   };

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { type Flags, isFlagsError, memoryStorage, openFlags } from '../../src/index.js';
-import { sqliteStorage } from '../../src/sqlite.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, INHERITED_NAMES, PRODUCTION } from '../references.js';
 import { refusalOf } from '../refusal.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { openWithoutFlushing } from '../storage-kinds.js';
 import { someConstraints, someStrategies, someVariants } from './any-flags.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
@@ -296,7 +296,7 @@ describe('environments', () => {
 describe('another node', () => {
   it('never evaluates half a change set on one SQLite file', async () => {
     const directory = temporaryDirectory();
-    await expectWholeSets(() => sqliteStorage(`${directory.path}/flags.db`));
+    await expectWholeSets(() => openWithoutFlushing(`${directory.path}/flags.db`));
     directory.remove();
   });
 
