@@ -283,7 +283,10 @@ export class ChangeSetUnit implements UnitOfWork {
     const listed = await this.storage.list(query);
     const others = listed.filter(({ key }) => !this.entries.get(nameOf(key))?.pending);
     const own: ListedDocument[] = [];
-    for (const entry of this.pending) if (entry.key.kind === query.kind) own.push(...toListed(entry, query));
+    for (const entry of this.pending) {
+      const one = entry.key.kind === query.kind ? toListed(entry, query) : undefined;
+      if (one) own.push(one);
+    }
     if (own.length === 0) return others;
     return [...others, ...own].sort((one, other) => compareCodePoints(one.key.id, other.key.id));
   }
@@ -356,12 +359,16 @@ function currentOf({ found, pending }: Entry): Versioned<unknown> | undefined {
   return pending.state === undefined ? undefined : { state: pending.state, revision: pending.revision };
 }
 
-function toListed({ key, pending: { documents, state, revision } }: PendingEntry, query: ListQuery): ListedDocument[] {
-  if (state === undefined) return [];
+/** Undefined for a document that is not listed. */
+function toListed(
+  { key, pending: { documents, state, revision } }: PendingEntry,
+  query: ListQuery,
+): ListedDocument | undefined {
+  if (state === undefined) return undefined;
   const parent = documents.parentOf(state);
-  if (query.parent !== undefined && query.parent !== parent) return [];
+  if (query.parent !== undefined && query.parent !== parent) return undefined;
   const content = query.part === 'body' ? state : (documents.summarize?.(state) ?? null);
-  return [{ key, parent, revision, content }];
+  return { key, parent, revision, content };
 }
 
 function toChange({ key, found, pending }: PendingEntry): DocumentChange {
