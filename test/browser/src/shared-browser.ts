@@ -22,7 +22,8 @@ export async function startSharedBrowser(): Promise<void> {
     executablePath: found.executablePath,
     // Keeps web security on, which the default arguments of the package disable.
     // Without a GPU, its process would emulate one to draw each frame.
-    args: ['--no-sandbox', '--disable-gpu'],
+    // A page of a test runs too short for optimized code to pay.
+    args: ['--no-sandbox', '--disable-gpu', '--js-flags=--no-opt'],
     env: { ...process.env, ...found.env },
   });
   process.env[VARIABLE] = shared.wsEndpoint();
