@@ -41,8 +41,8 @@ export const EVENT_TYPES: readonly EventType[] = REGISTRY.eventTypes as readonly
   (typeof FEATURES)[number]
 >[];
 
-/** The operation whose permission an event needs. */
-export type EventAction = EventActionOf<(typeof FEATURES)[number]>;
+/** The operation whose permission an event needs. The compiler refuses an event whose action has no row. */
+export type EventAction = Existing<EventActionOf<(typeof FEATURES)[number]>>;
 
 /** Returns the description of a type of event. */
 export function describeEvent(type: string): EventDescription<DomainEvent, EventAction> {
@@ -55,6 +55,8 @@ export function projectsOf(given: Parameters<typeof events.projectsOf>[1]): Read
 }
 
 type Operations = OperationsOf<typeof FEATURES> & typeof dueOperations;
+
+type Existing<Name extends keyof Operations> = Name;
 
 /**
  * Every operation, by its name: in change sets, permissions and routes. Its row names the method of `Flags` that runs it.

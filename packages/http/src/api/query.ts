@@ -4,6 +4,7 @@ import type { JsonSchema } from '@flags/core/integration/shared';
 import { createValidator } from '@flags/core/integration/shared';
 import { invalidInput } from '../messages/errors.js';
 import { jsonArray, jsonTexts, type Pieces } from '../messages/json.js';
+import type { QueryParameterName } from '../messages/request.js';
 import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from '../messages/schema.js';
 import { compiledOf } from './compiled.js';
 import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
@@ -71,7 +72,7 @@ export function otherParametersIn(
   rawQuery: string,
   documented: readonly QueryParameter[],
 ): Readonly<Record<string, string>> {
-  const known = new Map(documented.map((one) => [one.name, one]));
+  const known = new Set<string>(documented.map(({ name }) => name));
   const others = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(rawQuery)) {
     if (known.has(name) || (name.endsWith(']') && known.has(name.slice(0, name.indexOf('['))))) continue;
@@ -92,17 +93,17 @@ function convert(texts: readonly string[], { type }: JsonSchema): unknown {
 }
 
 /** Returns a query parameter. Default schema: text. */
-export function parameter(name: string, description: string, schema: SchemaSource = text): QueryParameter {
+export function parameter(name: QueryParameterName, description: string, schema: SchemaSource = text): QueryParameter {
   return { name, description, schema };
 }
 
 /** Returns query parameters that are members of an input of the engine, by their descriptions. */
 export function inputParameters(
   input: keyof InputSchemas,
-  descriptions: Readonly<Record<string, string>>,
+  descriptions: { readonly [Name in QueryParameterName]?: string },
 ): readonly QueryParameter[] {
   return Object.entries(descriptions).map(([name, description]) =>
-    parameter(name, description, (inputs) => propertyOf(inputs[input], name)),
+    parameter(name as QueryParameterName, description, (inputs) => propertyOf(inputs[input], name)),
   );
 }
 

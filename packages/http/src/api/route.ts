@@ -31,7 +31,7 @@ import type { EventHub } from '../events/event-hub.js';
 import type { ErrorForm } from '../messages/errors.js';
 import type { Pieces } from '../messages/json.js';
 import type { FlagsReply } from '../messages/reply.js';
-import type { FlagsRequest } from '../messages/request.js';
+import type { FlagsRequest, QueryParameterName } from '../messages/request.js';
 import type { SchemaSource } from '../messages/schema.js';
 import type { FlagsSource } from '../source.js';
 import type { WorkKind } from './admission.js';
@@ -139,7 +139,7 @@ export const TOO_LARGE = ['document_too_large', 'change_set_too_large'] as const
 
 /** A documented query parameter. Other parameters are ignored. */
 export interface QueryParameter {
-  readonly name: string;
+  readonly name: QueryParameterName;
   readonly description: string;
   /**
    * `integer`, `boolean`, `string`, a repeatable `array` of strings, or an `object` of strings. An object is sent as

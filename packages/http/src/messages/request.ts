@@ -79,20 +79,54 @@ export function urlOf({ path, rawQuery }: Pick<FlagsRequest, 'path' | 'rawQuery'
 }
 
 const HIDDEN = '[hidden]';
-/** The documented query parameters that hold only names, times and numbers. */
-const PLAIN_PARAMETERS: ReadonlySet<string> = new Set([
-  'after',
-  'archived',
-  'environment',
-  'from',
-  'limit',
-  'namePrefix',
-  'offset',
-  'project',
-  'strategyName',
-  'to',
-  'type',
-]);
+
+/** Whether logs show the values of a query parameter: those that are only names, times and numbers. */
+const QUERY_PARAMETERS = {
+  after: 'shown',
+  application: 'hidden',
+  appName: 'hidden',
+  archived: 'shown',
+  asOf: 'hidden',
+  createdBy: 'hidden',
+  currentTime: 'hidden',
+  days: 'hidden',
+  enabledIn: 'hidden',
+  environment: 'shown',
+  feature: 'hidden',
+  flag: 'hidden',
+  flagConfigEtag: 'hidden',
+  format: 'hidden',
+  from: 'shown',
+  hours: 'hidden',
+  hoursBack: 'hidden',
+  key: 'hidden',
+  label: 'hidden',
+  limit: 'shown',
+  namePrefix: 'shown',
+  offset: 'shown',
+  owner: 'hidden',
+  project: 'shown',
+  properties: 'hidden',
+  query: 'hidden',
+  remoteAddress: 'hidden',
+  rollback: 'hidden',
+  sessionId: 'hidden',
+  sort: 'hidden',
+  stale: 'hidden',
+  state: 'hidden',
+  strategyName: 'shown',
+  tag: 'hidden',
+  to: 'shown',
+  type: 'shown',
+  userId: 'hidden',
+} as const satisfies Readonly<Record<string, 'shown' | 'hidden'>>;
+
+/** The name of a query parameter that the API documents. */
+export type QueryParameterName = keyof typeof QUERY_PARAMETERS;
+
+function isShown(name: string): boolean {
+  return Object.hasOwn(QUERY_PARAMETERS, name) && QUERY_PARAMETERS[name as QueryParameterName] === 'shown';
+}
 
 /**
  * Returns a URL without secrets, for logs.
@@ -116,9 +150,9 @@ export function redactUrl(url: string): string {
 
 function redactParameter(parameter: string): string {
   const equalsIndex = parameter.indexOf('=');
-  if (equalsIndex === -1) return PLAIN_PARAMETERS.has(parameter) ? parameter : redactLong(parameter);
+  if (equalsIndex === -1) return isShown(parameter) ? parameter : redactLong(parameter);
   const name = parameter.slice(0, equalsIndex);
-  if (PLAIN_PARAMETERS.has(name.replace(/(?:\[\]|%5b%5d)$/i, ''))) return redactSecrets(parameter);
+  if (isShown(name.replace(/(?:\[\]|%5b%5d)$/i, ''))) return redactSecrets(parameter);
   return `${redactLong(name)}=${HIDDEN}`;
 }
 

@@ -6,11 +6,9 @@ import { applicationOperations } from './applications.operations.js';
 import { reportOperations } from './report.operations.js';
 import {
   bulkReport,
-  findBulkIssues,
-  findPeriodIssues,
-  findRegistrationIssues,
   findUsageIssues,
   metricsReport,
+  REPORT_CHECKS,
   registration,
   usageFilter,
 } from './usage.schema.js';
@@ -33,9 +31,9 @@ function open(engine: SharedEngine, options: RetentionOptions): Opened<{ readonl
 export const usageFeature = {
   name: 'usage',
   inputs: {
-    registration: describeObject(registration, findRegistrationIssues),
-    metricsReport: describeObject(metricsReport, findPeriodIssues),
-    bulkReport: describeObject(bulkReport, findBulkIssues),
+    registration: describeObject(registration, REPORT_CHECKS.registration),
+    metricsReport: describeObject(metricsReport, REPORT_CHECKS.metricsReport),
+    bulkReport: describeObject(bulkReport, REPORT_CHECKS.bulkReport),
     usageFilter: describeObject(usageFilter, findUsageIssues),
   },
   operations: { ...reportOperations, ...usageOperations, ...applicationOperations },

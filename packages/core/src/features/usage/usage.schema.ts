@@ -80,19 +80,19 @@ export function findUsageIssues({ hours, days }: UsageFilter): readonly ErrorDet
   return [{ message: 'must be absent if hours is given: ask for one of them', path: '/days' }];
 }
 
-export function findRegistrationIssues(registration: ClientRegistration): readonly ErrorDetail[] {
+function findRegistrationIssues(registration: ClientRegistration): readonly ErrorDetail[] {
   const size = sizeOf(registration);
   if (size <= LIMITS.registrationSize) return [];
   const message = `must have at most ${LIMITS.registrationSize} bytes of JSON, not ${size}: name fewer strategies`;
   return [{ message, path: '/strategies' }];
 }
 
-export function findPeriodIssues(report: MetricsReport): readonly ErrorDetail[] {
+function findPeriodIssues(report: MetricsReport): readonly ErrorDetail[] {
   const [start = 0, stop = 0] = [parseClientTime(report.start), parseClientTime(report.stop)];
   return stop < start ? [{ message: 'must not be before start', path: '/stop' }] : [];
 }
 
-export function findBulkIssues({ registrations = [], reports = [] }: BulkReport): readonly ErrorDetail[] {
+function findBulkIssues({ registrations = [], reports = [] }: BulkReport): readonly ErrorDetail[] {
   const flags = reports.reduce((sum, report) => sum + Object.keys(report.counts).length, 0);
   if (flags > LIMITS.metricsPerBatch) {
     return [{ message: `must not count more than ${LIMITS.metricsPerBatch} flags in all`, path: '/reports' }];
@@ -109,6 +109,13 @@ export function findBulkIssues({ registrations = [], reports = [] }: BulkReport)
     ...reports.flatMap((report, index) => findPeriodIssues(report).map((fault) => within(`/reports/${index}`, fault))),
   ];
 }
+
+/** What a schema cannot say about the inputs that followers receive too. */
+export const REPORT_CHECKS = {
+  registration: findRegistrationIssues,
+  metricsReport: findPeriodIssues,
+  bulkReport: findBulkIssues,
+} as const;
 
 function within(parent: string, { message, path }: ErrorDetail): ErrorDetail {
   return { message, path: `${parent}${path ?? ''}` };
