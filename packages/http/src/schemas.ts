@@ -8,7 +8,7 @@ import { previewContexts } from './features/environments/changes-wire.js';
 import { propertiesOf, schemaFrom } from './messages/schema.js';
 import { ROUTES } from './routes.js';
 
-/** The inputs of an engine. What its options name is a choice of the route, and not in the schema. */
+/** The inputs of an engine. The schemas do not contain names from its options, such as flag types: the route checks those. */
 const INPUTS = inputSchemas({ flagTypes: [] });
 
 function schemasOf(route: Route): readonly (readonly [name: string, schema: JsonSchema])[] {

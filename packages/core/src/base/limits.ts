@@ -28,7 +28,7 @@ const NUMBERS = {
   title: 200,
   /** Characters of a token's secret that your configuration gives. */
   secret: 255,
-  /** The least number of characters of such a secret. Beyond it: `invalid_input` for a shorter one. */
+  /** Characters that such a secret needs. Beyond it: `invalid_input` for a shorter one. */
   shortestSecret: 32,
   /** Projects of an API token. */
   projectsPerToken: 100,

@@ -12,7 +12,7 @@ export interface Actor {
   readonly actor: string;
   /** The API token that the actor uses. */
   readonly actorToken?: { readonly id: string; readonly kind: string };
-  /** The person who acts, or who created the token. Absent for the instance itself, and if nobody is known. */
+  /** The person who acts, or who created the token. Absent for the instance itself, and if the person is unknown. */
   readonly person?: Person;
 }
 
@@ -20,7 +20,7 @@ export interface Actor {
 export interface ChangeAuthor extends Person {
   /** The API token with which they were requested. */
   readonly token?: { readonly id: string; readonly kind: TokenKind };
-  /** The person who created the token. Absent without a token, and if nobody is known. */
+  /** The person who created the token. Absent without a token, and if the person is unknown. */
   readonly person?: Person;
 }
 

@@ -14,7 +14,7 @@ interface Possibilities {
   readonly isReplacement: boolean;
 }
 
-/** Returns the ways that a caller has, the default first. None: the changes need what the caller cannot ask for. */
+/** Returns the ways that a caller has, the default first. Empty if the caller may neither apply nor request the changes. */
 export function waysOf(possibilities: Possibilities): readonly Way[] {
   const { needsApproval, acceptsTimes, canRequest, mayApply, mayBypass, isReplacement } = possibilities;
   const now: readonly Way[] = mayApply && !isReplacement && (!needsApproval || mayBypass) ? ['now'] : [];

@@ -5,7 +5,7 @@ import type { Token } from './token.types.js';
 
 /** The summary of a token in lists. */
 export interface StoredToken extends Omit<Token, 'createdBy'> {
-  /** Absent if nobody is known. */
+  /** Absent if the person is unknown. */
   readonly createdBy?: Person;
   /** The id of the successor after a rotation. */
   readonly replacedBy?: string;

@@ -21,7 +21,7 @@ export interface Token {
   readonly expiresAt: string | null;
   /**
    * The person who created the token. A token that was created with another token has the person of that
-   * one; rotation keeps the person. null if the instance itself created it, and if nobody is known.
+   * one; rotation keeps the person. null if the instance itself created it, and if the person is unknown.
    */
   readonly createdBy: Person | null;
 }
