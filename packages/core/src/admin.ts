@@ -6,6 +6,7 @@
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { printable, UNPRINTABLE } from './base/printable.js';
+export { PAYLOAD_TYPES } from './evaluation/definitions.types.js';
 export { type OperandKind, operandOf, operatorOf, takesValues } from './evaluation/operators.js';
 export {
   HASHING,

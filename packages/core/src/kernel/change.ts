@@ -1,6 +1,6 @@
 import type { Awaitable, Person, TokenKind } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
-import type { Aggregate, DocumentReader, Documents, Read, RecordedDocuments } from '../storage/documents.js';
+import type { Aggregate, DocumentReader, Documents, Read, RecordedDocuments } from '../storage/document-reader.js';
 import type { DocumentKey, Vacancy } from '../storage/port.js';
 
 /*

@@ -1,7 +1,7 @@
 import { v4 as randomId } from 'uuid';
 import { cloneJson } from '../base/json.js';
 import { createLifetime } from '../base/lifetime.js';
-import { createReader } from '../storage/documents.js';
+import { createReader } from '../storage/document-reader.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { Rules, SharedEngine } from './changes/change-engine.js';
 import { createChangeSetWriter, joinRules } from './changes/change-set-writer.js';

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
-import type { DocumentReader, Documents, Versioned } from '../storage/documents.js';
+import type { DocumentReader, Documents, Versioned } from '../storage/document-reader.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
 import type { OperationRegistry, Registry } from './registry.js';

@@ -1,5 +1,5 @@
 import type { Input } from '../base/inputs.js';
-import type { KeyedUpdate } from '../storage/documents.js';
+import type { KeyedUpdate } from '../storage/document-reader.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangeEngine, Rules, SharedEngine } from './changes/change-engine.js';
 import type { AnyRow } from './changes/run-operation.js';

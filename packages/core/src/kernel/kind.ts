@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../base/domain-event.js';
 import { isObject } from '../base/json.js';
 import { memberOf, mergeStates } from '../base/parts.js';
-import type { Aggregate, RecordedDocuments } from '../storage/documents.js';
+import type { Aggregate, RecordedDocuments } from '../storage/document-reader.js';
 
 /*
  * A kind of document is described once, in its `*.kind.ts`: how events become its state, and what each of its events is

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
-import type { KeyedUpdate } from '../storage/documents.js';
+import type { KeyedUpdate } from '../storage/document-reader.js';
 import type { PreparedChange } from './change.js';
 import { type EventDescription, memberParts } from './kind.js';
 import type { FeatureKind, KindsInProjects, Restorer } from './restorer.js';

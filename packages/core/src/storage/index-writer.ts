@@ -1,5 +1,5 @@
 import type { DocumentCheck, DocumentWrite } from './commit-port.js';
-import type { Documents } from './documents.js';
+import type { Documents } from './document-reader.js';
 import type { DocumentKey, FlagsStorage } from './port.js';
 
 /** Documents without events, such as the last use of a token. */

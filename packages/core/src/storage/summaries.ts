@@ -1,5 +1,5 @@
 import { paced } from '../base/paced.js';
-import type { DocumentReader } from './documents.js';
+import type { DocumentReader } from './document-reader.js';
 
 /** Documents per read: the summary of a change request names up to 500 flags. */
 const PAGE = 100;

@@ -15,7 +15,7 @@ import { addStrategy, enable, toStrategy } from '../features/flags/strategies.de
 import type { VariantInput } from '../features/flags/variant.types.js';
 import { setVariants } from '../features/flags/variants.decide.js';
 import { DEFAULT_PROJECT } from '../features/projects/project.js';
-import type { Aggregate } from '../storage/documents.js';
+import type { Aggregate } from '../storage/document-reader.js';
 import type { DocumentPut } from '../storage/port.js';
 import { describedVariants } from '../typed-flags/payload.js';
 import type { FlagDeclaration, FlagsSchema } from '../typed-flags/schema.types.js';

@@ -5,7 +5,7 @@ import { type Flags, memoryStorage, openFlags, type PlannedSet } from '../../src
 import type { SetContext } from '../../src/kernel/changes/change-engine.js';
 import { createChangeSetWriter, joinRules } from '../../src/kernel/changes/change-set-writer.js';
 import type { PreparedChange, UnitOfWork } from '../../src/kernel/engine.js';
-import type { Aggregate, Read, Versioned } from '../../src/storage/documents.js';
+import type { Aggregate, Read, Versioned } from '../../src/storage/document-reader.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { losingRaces } from './losing-races.js';
 

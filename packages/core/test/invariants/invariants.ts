@@ -4,7 +4,7 @@ import type { ProjectState } from '../../src/features/projects/project.js';
 import { projectDocuments } from '../../src/features/projects/project.kind.js';
 import { segmentDocuments } from '../../src/features/segments/segment.kind.js';
 import { tokenDocuments } from '../../src/features/tokens/token.kind.js';
-import { type Aggregate, nameOf } from '../../src/storage/documents.js';
+import { type Aggregate, nameOf } from '../../src/storage/document-reader.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { expectSoundReferences } from './references.js';
 import { type Content, contentOf } from './stored-content.js';

@@ -1,7 +1,7 @@
 import { type DependencyEdge, edgeId, type FlagState, segmentsOf } from '../../src/features/flags/flag.js';
 import { evolveFlag } from '../../src/features/flags/flag.kind.js';
 import { LIMITS } from '../../src/index.js';
-import { nameOf } from '../../src/storage/documents.js';
+import { nameOf } from '../../src/storage/document-reader.js';
 import type { Content } from './stored-content.js';
 
 type Event = Content['events'][number];

@@ -1,7 +1,7 @@
 import { flagDocuments } from '../../src/features/flags/flag.kind.js';
 import { segmentDocuments } from '../../src/features/segments/segment.kind.js';
 import { type EventQuery, type Flags, memoryStorage, openFlags, type PageQuery, paginate } from '../../src/index.js';
-import type { Aggregate } from '../../src/storage/documents.js';
+import type { Aggregate } from '../../src/storage/document-reader.js';
 import { eventsOf, factsOf } from '../facts.js';
 import { onEveryStorage } from '../on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';

@@ -9,7 +9,7 @@ import { segmentRegistries } from '../../src/features/segments/segment.js';
 import { segmentDocuments } from '../../src/features/segments/segment.kind.js';
 import { tokenDocuments } from '../../src/features/tokens/token.kind.js';
 import { type Flags, openFlags } from '../../src/index.js';
-import type { Aggregate } from '../../src/storage/documents.js';
+import type { Aggregate } from '../../src/storage/document-reader.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import type { UsageStorage } from '../../src/storage/usage/port.js';

@@ -1,6 +1,6 @@
 import type { FlagsStorage } from '../../src/storage/port.js';
 import type { UsageStorage } from '../../src/storage/usage/port.js';
-import { type FaultyPort, faultyPort } from '../../src/testing/faults.js';
+import { type FaultyPort, faultyPort } from '../../src/testing/injected-faults.js';
 
 /** Usage with injectable faults. */
 export type FaultyUsage = FaultyPort<UsageStorage>;

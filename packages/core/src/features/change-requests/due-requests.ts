@@ -11,7 +11,7 @@ import { isStorageError, refusalOf } from '../../kernel/due/host.js';
 import { OVERDUE } from '../../kernel/due/runner.js';
 import type { DueCounts, DueSource } from '../../kernel/due/source.js';
 import { actorOf } from '../../kernel/engine.js';
-import { nameOf, type Versioned } from '../../storage/documents.js';
+import { nameOf, type Versioned } from '../../storage/document-reader.js';
 import type { DocumentCheck } from '../../storage/port.js';
 import { askDue, assertAuthor } from '../tokens/author.js';
 import * as rules from './change-request.decide.js';

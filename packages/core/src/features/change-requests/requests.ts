@@ -14,7 +14,7 @@ import { refusalOf } from '../../kernel/due/host.js';
 import { assertDueRuns } from '../../kernel/due/runner.js';
 import { authorOf, type ChangeAuthor, type PreparedChange } from '../../kernel/engine.js';
 import type { Call } from '../../kernel/operation.js';
-import type { DocumentReader, Read, Versioned } from '../../storage/documents.js';
+import type { DocumentReader, Read, Versioned } from '../../storage/document-reader.js';
 import { listSummaries, type StoredSummary } from '../../storage/summaries.js';
 import { effectsOf } from '../environments/effects.js';
 import { flagDocuments } from '../flags/flag.kind.js';

@@ -12,7 +12,7 @@ import { hashOf } from '../../kernel/changes/repetition.js';
 import type { ChangeSetUnit } from '../../kernel/changes/unit-of-work.js';
 import type { PreparedChange } from '../../kernel/engine.js';
 import type { Registry } from '../../kernel/registry.js';
-import { nameOf } from '../../storage/documents.js';
+import { nameOf } from '../../storage/document-reader.js';
 import type { DocumentKey } from '../../storage/port.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';

@@ -5,7 +5,7 @@ import { LIMITS } from '../../base/limits.js';
 import { paced } from '../../base/paced.js';
 import { parseIsoDate } from '../../base/primitives.js';
 import type { ChangeEngine } from '../../kernel/changes/change-engine.js';
-import { createRead, type DocumentReader, type Read } from '../../storage/documents.js';
+import { createRead, type DocumentReader, type Read } from '../../storage/document-reader.js';
 import { possibleDependencies } from '../flags/dependencies.operations.js';
 import { newLabelIssues } from '../flags/flag.decide.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';

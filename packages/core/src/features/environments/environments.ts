@@ -22,7 +22,7 @@ import { STRATEGIES } from '../../evaluation/strategies.js';
 import { type EnvironmentCount, type FlagUsage, UsageCounters } from '../../evaluation/usage-counters.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
 import type { Opened } from '../../kernel/feature.js';
-import type { Documents, KeyedUpdate } from '../../storage/documents.js';
+import type { Documents, KeyedUpdate } from '../../storage/document-reader.js';
 import type { DocumentKey } from '../../storage/port.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import { type EnvironmentState, type FlagState, orderedEnvironmentOf } from '../flags/flag.js';

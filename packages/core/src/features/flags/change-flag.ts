@@ -2,7 +2,7 @@ import type { Awaitable, FlagRef } from '../../base/common.types.js';
 import { FlagsError } from '../../base/errors.js';
 import { invalidInput, type Validator } from '../../base/validator.js';
 import type { Actor, Engine, PreparedChange, UnitOfWork } from '../../kernel/engine.js';
-import type { Read, Versioned } from '../../storage/documents.js';
+import type { Read, Versioned } from '../../storage/document-reader.js';
 import { assertNoFaults, type ConstraintsOf, newFaults, type PathOf } from './faults.js';
 import { dependencyEdges, edgeId, type FlagState, segmentsOf } from './flag.js';
 import {

@@ -12,7 +12,7 @@ import {
   type Page,
   singleOperation,
 } from '../../kernel/operation.js';
-import type { DocumentReader } from '../../storage/documents.js';
+import type { DocumentReader } from '../../storage/document-reader.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';

@@ -6,7 +6,7 @@ import { cutPage, type PageBounds, pageBounds } from '../../base/pages.js';
 import type { FlagsSettings } from '../../base/settings.types.js';
 import { invalidInput } from '../../base/validator.js';
 import type { Engine } from '../../kernel/engine.js';
-import type { DocumentReader } from '../../storage/documents.js';
+import type { DocumentReader } from '../../storage/document-reader.js';
 import type { UsageStorage } from '../../storage/usage/port.js';
 import { audienceOf, rolloutOf } from '../../words/audience.js';
 import type { FlagEngine } from './change-flag.js';

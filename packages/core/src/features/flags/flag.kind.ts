@@ -12,7 +12,7 @@ import {
   memberParts,
   wholePart,
 } from '../../kernel/kind.js';
-import type { Documents, Read, Versioned } from '../../storage/documents.js';
+import type { Documents, Read, Versioned } from '../../storage/document-reader.js';
 import type { Dependency } from './dependency.types.js';
 import {
   type EnvironmentState,

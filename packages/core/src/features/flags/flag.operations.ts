@@ -16,7 +16,7 @@ import {
   PROJECT,
   singleOperation,
 } from '../../kernel/operation.js';
-import type { Versioned } from '../../storage/documents.js';
+import type { Versioned } from '../../storage/document-reader.js';
 import type { DocumentKey } from '../../storage/port.js';
 import type { UsageStorage } from '../../storage/usage/port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag, editFlag, type FlagEngine } from './change-flag.js';

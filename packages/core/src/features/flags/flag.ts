@@ -1,7 +1,7 @@
 import { FlagsError } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import { type JsonSchema, text } from '../../base/primitives.js';
-import type { Documents } from '../../storage/documents.js';
+import type { Documents } from '../../storage/document-reader.js';
 import type { Dependency } from './dependency.types.js';
 import type { FlagMembers } from './flag.types.js';
 import type { FlagEnvironment, SegmentUse, Strategy } from './strategy.types.js';

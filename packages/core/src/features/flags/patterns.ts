@@ -6,7 +6,7 @@ import { loadPatterns } from '../../evaluation/load-patterns.js';
 import { patternsIn } from '../../evaluation/pattern-bound.js';
 import { constraintsWeight } from '../../evaluation/weight.js';
 import type { DocumentsInMemory, Engine, UnitOfWork } from '../../kernel/engine.js';
-import type { Documents } from '../../storage/documents.js';
+import type { Documents } from '../../storage/document-reader.js';
 import {
   type ConstraintsOf,
   countPatterns,

@@ -6,7 +6,7 @@ import { assertText, invalidInput } from '../../base/validator.js';
 import { run } from '../../kernel/changes/run-operation.js';
 import type { Engine, PreparedChange } from '../../kernel/engine.js';
 import { defineOperations, ENVIRONMENT, operation, STRATEGY, singleOperation } from '../../kernel/operation.js';
-import type { Read } from '../../storage/documents.js';
+import type { Read } from '../../storage/document-reader.js';
 import { editFlag, type FlagEdit, type FlagEngine } from './change-flag.js';
 import { assertNoFaults, newPatterns, type PathOf } from './faults.js';
 import { environmentOf, type FlagState, shownEnvironmentOf, withRollout } from './flag.js';

@@ -12,7 +12,7 @@ import type { EnvironmentChoice } from '../../evaluation/evaluation.types.js';
 import type { Snapshot } from '../../evaluation/snapshot.js';
 import type { Engine } from '../../kernel/engine.js';
 import { stateAt } from '../../kernel/log/event-log.js';
-import { createRead, nameOf, type Read } from '../../storage/documents.js';
+import { createRead, nameOf, type Read } from '../../storage/document-reader.js';
 import type { EventPage, FlagsStorage, StoredEventQuery } from '../../storage/port.js';
 import { compileEnvironment, preparePatterns, type Replica } from '../environments/environments.js';
 import type { Dependency } from '../flags/dependency.types.js';

@@ -23,7 +23,7 @@ import {
   type Page,
   singleOperation,
 } from '../../kernel/operation.js';
-import { nameOf } from '../../storage/documents.js';
+import { nameOf } from '../../storage/document-reader.js';
 import type { EventFilter, StoredEvent } from '../../storage/port.js';
 import { type EnvironmentEngine, planOf, previewPlanned } from '../environments/plan.operations.js';
 import type { ChangePlan, ChangePreview, PreviewQuery } from '../environments/plan.types.js';

@@ -1,7 +1,7 @@
 import type { ProjectRef } from '../../base/common.types.js';
 import type { DomainEvent } from '../../base/domain-event.js';
 import { type ActionOf, describeEvents, type Kind, memberParts, wholePart } from '../../kernel/kind.js';
-import type { Read, Versioned } from '../../storage/documents.js';
+import type { Read, Versioned } from '../../storage/document-reader.js';
 import { referredProjects, throwProjectNotFound } from '../flags/flag.kind.js';
 import type { ProjectMetadata, ProjectState } from './project.js';
 import type { Member } from './project.types.js';

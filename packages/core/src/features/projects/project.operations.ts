@@ -13,7 +13,7 @@ import {
   type Page,
   PROJECT,
 } from '../../kernel/operation.js';
-import type { Versioned } from '../../storage/documents.js';
+import type { Versioned } from '../../storage/document-reader.js';
 import type { ListedDocument } from '../../storage/port.js';
 import { applyToFlag } from '../flags/change-flag.js';
 import { assertNoFaults, newFaults } from '../flags/faults.js';

@@ -16,7 +16,7 @@ import {
   type Page,
   SEGMENT,
 } from '../../kernel/operation.js';
-import type { DocumentReader, Documents, Read, Versioned } from '../../storage/documents.js';
+import type { DocumentReader, Documents, Read, Versioned } from '../../storage/document-reader.js';
 import { assertNoFaults, newFaults, newPatterns } from '../flags/faults.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { findProject, flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';

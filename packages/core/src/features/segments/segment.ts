@@ -1,5 +1,5 @@
 import type { Constraint } from '../../evaluation/definitions.types.js';
-import type { Documents } from '../../storage/documents.js';
+import type { Documents } from '../../storage/document-reader.js';
 
 /** The stored state of a segment: one document. */
 export interface SegmentState extends SegmentContent {

@@ -4,7 +4,7 @@ import { pause } from '../../base/paced.js';
 import { invalidInput } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from '../../kernel/operation.js';
-import type { DocumentReader, Read } from '../../storage/documents.js';
+import type { DocumentReader, Read } from '../../storage/document-reader.js';
 import { type IndexDocuments, writeIndexDocuments } from '../../storage/index-writer.js';
 import type { FlagsStorage } from '../../storage/port.js';
 import { createTicket, readTicket } from './ticket.js';

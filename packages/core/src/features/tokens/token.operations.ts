@@ -15,7 +15,7 @@ import {
   singleOperation,
   TOKEN,
 } from '../../kernel/operation.js';
-import type { DocumentReader } from '../../storage/documents.js';
+import type { DocumentReader } from '../../storage/document-reader.js';
 import { findProject, referredProjects } from '../flags/flag.kind.js';
 import * as tokenRules from './token.decide.js';
 import {

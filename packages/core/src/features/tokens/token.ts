@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Person } from '../../base/common.types.js';
-import type { Documents } from '../../storage/documents.js';
+import type { Documents } from '../../storage/document-reader.js';
 import type { Token } from './token.types.js';
 
 /** The summary of a token in lists. */

@@ -1,6 +1,6 @@
 import type { Awaitable, ChangeContext } from '../../base/common.types.js';
 import type { Lifetime } from '../../base/lifetime.js';
-import type { Documents } from '../../storage/documents.js';
+import type { Documents } from '../../storage/document-reader.js';
 import type { Actor, CommittedDocuments, PreparedChange } from '../change.js';
 import type { DueRunner } from '../due/runner.js';
 import type { Engine } from '../engine.js';

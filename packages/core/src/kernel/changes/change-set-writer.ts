@@ -2,7 +2,7 @@ import { v7 as timeOrderedId } from 'uuid';
 import { FlagsError, isFlagsError, isStorageFailure } from '../../base/errors.js';
 import { pause } from '../../base/paced.js';
 import { locateRefusals, toNoun } from '../../base/validator.js';
-import { type KeyedUpdate, nameOf, type Versioned } from '../../storage/documents.js';
+import { type KeyedUpdate, nameOf, type Versioned } from '../../storage/document-reader.js';
 import type { DocumentKey, FlagsStorage, ListQuery, NewEvent } from '../../storage/port.js';
 import type { PreparedChange } from '../engine.js';
 import { checkpointsOf } from '../log/checkpoints.js';

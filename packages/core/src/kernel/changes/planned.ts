@@ -1,5 +1,5 @@
 import { groupBy } from '../../base/collections.js';
-import { nameOf } from '../../storage/documents.js';
+import { nameOf } from '../../storage/document-reader.js';
 import type { EventType } from '../../words/event-names.js';
 import type { Registry } from '../registry.js';
 import type { DecidedSet, SharedEngine } from './change-engine.js';

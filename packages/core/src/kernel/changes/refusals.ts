@@ -1,7 +1,7 @@
 import { type ErrorCode, FlagsError } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
 import { locateRefusals, toNoun } from '../../base/validator.js';
-import type { Versioned } from '../../storage/documents.js';
+import type { Versioned } from '../../storage/document-reader.js';
 import type { DocumentKey } from '../../storage/port.js';
 import type { PreparedChange } from '../engine.js';
 import type { Registry } from '../registry.js';

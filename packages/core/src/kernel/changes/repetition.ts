@@ -3,7 +3,7 @@ import { v5 as nameBasedId } from 'uuid';
 import { FlagsError } from '../../base/errors.js';
 import { canonicalJson, isObject } from '../../base/json.js';
 import { invalidInput } from '../../base/validator.js';
-import type { Documents } from '../../storage/documents.js';
+import type { Documents } from '../../storage/document-reader.js';
 import type { DocumentPut, FlagsStorage } from '../../storage/port.js';
 import type { Engine } from '../engine.js';
 import type { RepetitionKey, SetContext } from './change-engine.js';

@@ -13,7 +13,7 @@ import {
   type RecordedDocuments,
   toVersioned,
   type Versioned,
-} from '../../storage/documents.js';
+} from '../../storage/document-reader.js';
 import type {
   DocumentCheck,
   DocumentKey,

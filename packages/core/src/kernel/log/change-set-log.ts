@@ -2,7 +2,7 @@ import { groupBy } from '../../base/collections.js';
 import { FlagsError } from '../../base/errors.js';
 import { paced } from '../../base/paced.js';
 import { invalidInput } from '../../base/validator.js';
-import { type Documents, nameOf, type Versioned } from '../../storage/documents.js';
+import { type Documents, nameOf, type Versioned } from '../../storage/document-reader.js';
 import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../../storage/port.js';
 import type { ChangeSet } from '../changes/change-set.types.js';
 import type { CommittedDocuments } from '../engine.js';

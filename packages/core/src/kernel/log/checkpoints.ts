@@ -1,4 +1,4 @@
-import { nameOf, type Versioned } from '../../storage/documents.js';
+import { nameOf, type Versioned } from '../../storage/document-reader.js';
 import type {
   DocumentDeletion,
   DocumentKey,

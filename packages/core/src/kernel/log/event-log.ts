@@ -1,5 +1,5 @@
 import { pause } from '../../base/paced.js';
-import type { Versioned } from '../../storage/documents.js';
+import type { Versioned } from '../../storage/document-reader.js';
 import type { DocumentKey, FlagsStorage, StoredEvent, StoredEventQuery } from '../../storage/port.js';
 import type { Registry } from '../registry.js';
 import { readCheckpoint } from './checkpoints.js';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { FlagsError, isFlagsError } from '../../base/errors.js';
 import { startPolling } from '../../base/polling.js';
 import type { EvaluationStatus } from '../../evaluation/evaluation.types.js';
-import { type KeyedUpdate, nameOf } from '../../storage/documents.js';
+import { type KeyedUpdate, nameOf } from '../../storage/document-reader.js';
 import { readFeedHeads, type StoredEventHead } from '../../storage/feed-pages.js';
 import type { DocumentKey, FlagsStorage } from '../../storage/port.js';
 

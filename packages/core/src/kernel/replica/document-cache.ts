@@ -1,6 +1,6 @@
 import { freezeJson } from '../../base/json.js';
 import { boundsOf, pageOf, readPages } from '../../base/pages.js';
-import type { Documents, KeyedUpdate, Versioned } from '../../storage/documents.js';
+import type { Documents, KeyedUpdate, Versioned } from '../../storage/document-reader.js';
 import type { DocumentKey, FlagsStorage, StoredDocument } from '../../storage/port.js';
 import type { Registry } from '../registry.js';
 

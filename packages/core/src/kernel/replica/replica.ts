@@ -1,6 +1,6 @@
 import { createListeners, type Listeners } from '../../base/collections.js';
 import { copyJson } from '../../base/json.js';
-import type { KeyedUpdate } from '../../storage/documents.js';
+import type { KeyedUpdate } from '../../storage/document-reader.js';
 import { newestPosition } from '../../storage/feed-pages.js';
 import type { DocumentKey, FlagsStorage } from '../../storage/port.js';
 import { stateAt } from '../log/event-log.js';

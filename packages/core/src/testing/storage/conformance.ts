@@ -1,12 +1,12 @@
 import type { Awaitable } from '../../base/common.types.js';
 import type { FlagsStorage } from '../../storage/port.js';
 import { declareSuite, type Topics, withInstances } from '../test-runner.js';
-import { commitRules, dataVersionRules, vacancyRules } from './commits.js';
-import { contentRules, deletionRules, documentRules, instanceRules } from './documents.js';
-import { eventFilterRules } from './event-filters.js';
-import { eventRules } from './events.js';
-import { listPageRules, listRules } from './lists.js';
-import { raceRules } from './races.js';
+import { commitRules, dataVersionRules, vacancyRules } from './commit-rules.js';
+import { contentRules, deletionRules, documentRules, instanceRules } from './document-rules.js';
+import { eventFilterRules } from './event-filter-rules.js';
+import { eventRules } from './event-rules.js';
+import { listPageRules, listRules } from './list-rules.js';
+import { raceRules } from './race-rules.js';
 import type { StorageRule } from './samples.js';
 
 /** A storage under test. The suite opens a new one for every rule. */

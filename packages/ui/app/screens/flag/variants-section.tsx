@@ -1,3 +1,4 @@
+import { PAYLOAD_TYPES } from '@flags/core/admin';
 import type { FlagDetail, Variant } from '../../api/types.js';
 import { splitAtCommas } from '../../model/describe.js';
 import { Button, Code, Details, DialogButton, IconButton, sameText } from '../../parts/control/controls.js';
@@ -101,8 +102,6 @@ function formatted(text: string): string {
   }
 }
 
-const PAYLOADS = ['string', 'json', 'csv', 'number'] as const;
-
 function VariantsDialog(props: VariantsProps & { readonly onClose: () => void }) {
   return (
     <FlagForm {...props} part="variants" size="large">
@@ -159,7 +158,7 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
   };
   const setPayload = (type: string, value: string) => {
     const { payload: _payload, ...rest } = variant;
-    const known = PAYLOADS.find((one) => one === type);
+    const known = PAYLOAD_TYPES.find((one) => one === type);
     onChange(known === undefined ? rest : { ...rest, payload: { type: known, value } });
   };
   const field = fieldProps(variant, (change) => onChange({ ...variant, ...change }));
@@ -189,7 +188,7 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
       <SelectField
         label="Payload"
         value={payload?.type ?? ''}
-        options={[['', 'none'], ...sameText(PAYLOADS)]}
+        options={[['', 'none'], ...sameText(PAYLOAD_TYPES)]}
         onChange={(type) => setPayload(type, payload?.value ?? '')}
       />
       {payload && (

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CommitResult, FlagsStorage } from '../../storage/port.js';
-import { feedWhile, readWhile } from './events.js';
+import { feedWhile, readWhile } from './event-rules.js';
 import { commit, eventsOf, flag, happened, onlyWinner, project, put, type StorageRule, same } from './samples.js';
 
 export function raceRules(rule: StorageRule): void {
