@@ -45,14 +45,17 @@ async function bundleModules(folder, manifest, entries) {
     splitting: true,
     plugins: [leaveOut(manifest, CONTAINED), giveRequire(folder)],
   };
-  const own = Object.fromEntries([...entries.map(({ name, compiled }) => [name, compiled]), ...commands]);
+  const filesOf = (some) => Object.fromEntries(some.map(({ name, compiled }) => [name, compiled]));
+  const alone = await bundle({ ...options, entryPoints: filesOf(entries.filter(({ isAlone }) => isAlone)) });
+  const own = { ...filesOf(entries.filter(({ isAlone }) => !isAlone)), ...Object.fromEntries(commands) };
   const { metafile } = await build({ ...options, entryPoints: own });
   const joined = joinedToRoot(entries, metafile.outputs);
-  return bundle({
+  const together = await bundle({
     ...options,
     entryPoints: { ...own, ...Object.fromEntries(joined.map(({ name }) => [name, JOINED + name])) },
     plugins: [joinChunks(folder, joined, metafile.outputs), ...options.plugins],
   });
+  return { inputs: { ...alone.inputs, ...together.inputs }, outputs: together.outputs };
 }
 
 const ROOT = `${OUTPUT}/index.js`;
