@@ -72,7 +72,7 @@ const project: Config = {
   testEnvironment: '<rootDir>/test/environment.cjs',
   runtime: '<rootDir>/test/runtime.cjs',
   setupFiles: ['<rootDir>/packages/core/test/seeded-properties.ts'],
-  setupFilesAfterEnv: ['<rootDir>/test/quick-equality.ts'],
+  setupFilesAfterEnv: ['<rootDir>/test/quick-expect.ts'],
   testPathIgnorePatterns: LEFT_OUT,
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|lib)/', '<rootDir>/examples/.*/dist/'],
 };
