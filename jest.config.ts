@@ -106,6 +106,7 @@ const config: Config = {
     { ...project, ...serial, displayName: 'processes', testRegex: below(WITH_PROCESSES) },
     { ...project, ...serial, ...postgres, displayName: 'processes', testRegex: below(WITH_PROCESSES_ON_POSTGRES) },
   ],
+  testSequencer: '<rootDir>/test/sequencer.cjs',
   // The tests of every project need the compiled schemas.
   globalSetup: '<rootDir>/test/global-setup.mjs',
   // Ends what hangs; nothing is proven by how quick a test is.
