@@ -25,10 +25,8 @@ type Members = Readonly<Record<PropertyKey, unknown>>;
 
 function areSameItems(some: readonly unknown[], others: readonly unknown[], depth: number): boolean {
   if (some.length !== others.length) return false;
-  for (let index = 0; index < some.length; index++) {
-    // It could be a hole.
-    if (some[index] === undefined || !isSame(some[index], others[index], depth)) return false;
-  }
+  // A hole is equal to undefined.
+  for (let index = 0; index < some.length; index++) if (!isSame(some[index], others[index], depth)) return false;
   return true;
 }
 

@@ -21,6 +21,7 @@ const FAILING: Readonly<Record<string, () => void>> = {
 const PASSING: Readonly<Record<string, () => void>> = {
   'equal values': () => expect({ a: [1, { b: null }], c: Number.NaN }).toEqual({ a: [1, { b: null }], c: Number.NaN }),
   'an absent member that is undefined': () => expect({ a: undefined }).toEqual({}),
+  'a hole that is undefined': () => expect([undefined]).toEqual(new Array(1)),
   'a matcher': () => expect({ a: [1] }).toEqual({ a: [expect.any(Number)] }),
   'a part': () => expect({ a: 1, b: { c: 2, d: 3 } }).toMatchObject({ b: { c: 2 } }),
   'a part of a text': () => expect('abc').toContain('b'),
