@@ -72,7 +72,7 @@ const project: Config = {
   testEnvironment: '<rootDir>/test/environment.cjs',
   runtime: '<rootDir>/test/runtime.cjs',
   setupFiles: ['<rootDir>/packages/core/test/seeded-properties.ts'],
-  setupFilesAfterEnv: ['<rootDir>/test/quick-equality.ts'],
+  setupFilesAfterEnv: ['<rootDir>/test/quick-expect.ts'],
   testPathIgnorePatterns: LEFT_OUT,
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|lib)/', '<rootDir>/examples/.*/dist/'],
 };
@@ -106,6 +106,7 @@ const config: Config = {
     { ...project, ...serial, displayName: 'processes', testRegex: below(WITH_PROCESSES) },
     { ...project, ...serial, ...postgres, displayName: 'processes', testRegex: below(WITH_PROCESSES_ON_POSTGRES) },
   ],
+  testSequencer: '<rootDir>/test/sequencer.cjs',
   // The tests of every project need the compiled schemas.
   globalSetup: '<rootDir>/test/global-setup.mjs',
   // Ends what hangs; nothing is proven by how quick a test is.

@@ -299,7 +299,7 @@ function expectAnswers(snapshot: Snapshot, name: string, context: EvaluationCont
   const enabled = snapshot.isEnabled(name, context);
   const variant = snapshot.getVariant(name, context);
   const explanation = snapshot.explain(name, context);
-  expect([true, false]).toContain(enabled);
+  expect(typeof enabled).toBe('boolean');
   expect(variant.flagEnabled).toBe(enabled);
   expect(explanation.enabled).toBe(enabled);
   expect(snapshot.evaluate(name, context)?.enabled ?? false).toBe(enabled);
