@@ -41,7 +41,7 @@ export async function applyReviewed(
   const { api, output, options } = session;
   assertWays(options);
   const plan = await api.post<Plan>('/changes/plan', { changes });
-  if (!(await confirmPlan(session, toPlanned(plan)))) return false;
+  if (!(await confirmPlan(session, toReviewedPlan(plan)))) return false;
   if (isRequested(options)) {
     await requestChanges(session, changes);
     return false;
@@ -55,7 +55,7 @@ export async function applyReviewed(
 }
 
 /** Returns the plan of a change set, without documents that stay as they are. */
-export function toPlanned(plan: Plan): Planned {
+export function toReviewedPlan(plan: Plan): ReviewedPlan {
   const documents = plan.documents.filter(({ events }) => events.length > 0);
   const ends = rolloutsEndedBy(documents).map(describeEnd);
   return {
@@ -86,7 +86,7 @@ function mayEndRollouts({ before, events }: Plan['documents'][number]): boolean 
 const GONE = /^feature-(archived|deleted|project-change)$/;
 
 /** A plan of changes, of an undo, of a request or of an import. */
-export interface Planned extends Partial<Effects> {
+export interface ReviewedPlan extends Partial<Effects> {
   readonly documents: readonly ComparedDocument[];
   /** What needs a confirmation beside the effects on clients, in words, such as documents that are deleted or archived. */
   readonly subjects: readonly string[];
@@ -112,7 +112,11 @@ export interface ShowChoices {
  *
  * @throws CommandError without a confirmation, or without the approval that it needs
  */
-export async function confirmPlan(session: CommandSession, planned: Planned, choices?: ShowChoices): Promise<boolean> {
+export async function confirmPlan(
+  session: CommandSession,
+  planned: ReviewedPlan,
+  choices?: ShowChoices,
+): Promise<boolean> {
   const { documents, subjects, approval = null, json } = planned;
   const { output, options } = session;
   const scope = await readReviewScope(session);
@@ -153,7 +157,7 @@ export type Effects = Pick<Plan, 'effects' | 'hiddenEffects'>;
  */
 export async function showPlan(
   { api, output, options }: CommandSession,
-  planned: Omit<Planned, 'subjects' | 'json'>,
+  planned: Omit<ReviewedPlan, 'subjects' | 'json'>,
   { markdown = false }: ShowChoices = {},
 ): Promise<Effects> {
   const { documents, effects, hiddenEffects = 0, notes = [], notesOfRequest = [], approval } = planned;
@@ -182,7 +186,12 @@ export async function showPlan(
 /** Asks for a confirmation if clients of a reviewed environment see a difference, or for other subjects. */
 async function confirmChange(
   session: CommandSession,
-  { effects, hiddenEffects, subjects, scope }: Effects & Pick<Planned, 'subjects'> & { readonly scope: ReviewScope },
+  {
+    effects,
+    hiddenEffects,
+    subjects,
+    scope,
+  }: Effects & Pick<ReviewedPlan, 'subjects'> & { readonly scope: ReviewScope },
 ): Promise<void> {
   const seen = effectsToReview(effects, scope);
   const hidden = hiddenToReview(hiddenEffects, scope) > 0 ? ['flags that you may not read'] : [];

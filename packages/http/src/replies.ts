@@ -204,7 +204,7 @@ export interface ExplainedVariant extends Omit<types.VariantExplanation, 'varian
   readonly variant: EvaluatedVariant | null;
 }
 
-export interface Explained extends Pick<core.FlagExplanation, 'enabled' | 'reason' | 'strategies'> {
+export interface ExplainedFlag extends Pick<core.FlagExplanation, 'enabled' | 'reason' | 'strategies'> {
   readonly variant: EvaluatedVariant;
   readonly dependencies: readonly Sent<typeof explainedDependencyToWire>[];
   readonly name: string;
@@ -214,7 +214,7 @@ export interface Explained extends Pick<core.FlagExplanation, 'enabled' | 'reaso
 
 export interface Playground {
   readonly environment: string;
-  readonly features: readonly Explained[];
+  readonly features: readonly ExplainedFlag[];
   readonly next?: string;
 }
 

@@ -1,5 +1,5 @@
 import { describeCondition, describeReason, EVENT_WORDS, strategyName, strategyTitle } from '@flags/core/admin';
-import type { Answer, Bucket, EvaluatedVariant, Explained, Plan, Strategy, WireEvent } from './api/types.js';
+import type { Answer, Bucket, EvaluatedVariant, ExplainedFlag, Plan, Strategy, WireEvent } from './api/types.js';
 import { findSegmentName, segmentName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
@@ -74,7 +74,7 @@ export function eventType(type: string): string {
 }
 
 /** Explains why a flag is on or off: "rollout, bucket 12 ≤ 25". */
-export function why(explained: Explained): string {
+export function why(explained: ExplainedFlag): string {
   const parent = explained.dependencies.find(({ holds }) => !holds);
   if (explained.reason === 'dependency' && parent) return `depends on ${parent.dependency.feature}`;
   const last = explained.strategies.at(-1);
@@ -84,7 +84,7 @@ export function why(explained: Explained): string {
   return explained.reason === 'strategy' ? whyHolds(last) : whyNot(explained);
 }
 
-type ExplainedStrategy = Explained['strategies'][number];
+type ExplainedStrategy = ExplainedFlag['strategies'][number];
 
 /**
  * Titles an explained strategy as the flag does.
@@ -108,7 +108,7 @@ function whyHolds(strategy: ExplainedStrategy): string {
   return rollout === undefined ? explainedTitle(strategy) : `rollout ${rollout.rollout} %`;
 }
 
-function whyNot({ strategies }: Explained): string {
+function whyNot({ strategies }: ExplainedFlag): string {
   const reasons = strategies.map((strategy) => {
     const failed = strategy.constraints.find(({ holds }) => !holds);
     const segment = strategy.segments.find(({ holds }) => !holds);

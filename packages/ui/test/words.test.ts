@@ -1,4 +1,4 @@
-import type { Change, Explained, ListedChangeRequest } from '../app/api/types.js';
+import type { Change, ExplainedFlag, ListedChangeRequest } from '../app/api/types.js';
 import {
   missingApprovals,
   refusalOfRequest,
@@ -38,7 +38,7 @@ it.each([
   expect(refusalText({ details, message })).toBe(words);
 });
 
-const flag: Explained = {
+const flag: ExplainedFlag = {
   name: 'checkout',
   project: 'default',
   enabled: false,
@@ -50,7 +50,7 @@ const flag: Explained = {
 const rollout = { groupId: 'checkout', random: false };
 const strategy = { name: 'flexibleRollout', holds: false, disabled: false, constraints: [], segments: [] };
 
-it.each<[Partial<Explained>, string]>([
+it.each<[Partial<ExplainedFlag>, string]>([
   [{ reason: 'disabled' }, 'disabled'],
   [
     { reason: 'dependency', dependencies: [{ dependency: { feature: 'payments' }, holds: false }] },

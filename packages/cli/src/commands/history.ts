@@ -9,8 +9,8 @@ import {
 } from '@flags/core/admin';
 import type {
   ChangeSet,
-  Explained,
   ExplainedConstraint,
+  ExplainedFlag,
   ExplainedStrategy,
   FlagDetail,
   HistoryEntry,
@@ -23,7 +23,7 @@ import type { Command } from 'commander';
 import type { Api } from '../api.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
 import { assertWays, isRequested, requestChanges, withWays } from '../request-ways.js';
-import { confirmPlan, documentLines, readNames, toPlanned } from '../review.js';
+import { confirmPlan, documentLines, readNames, toReviewedPlan } from '../review.js';
 import {
   type CommandSession,
   type CommonOptions,
@@ -173,7 +173,7 @@ async function undo(session: CommandSession, id: string): Promise<void> {
   assertWays(options);
   const path = `/changes/${encodeURIComponent(id)}`;
   const { at, actor, events } = await api.get<ChangeSet>(path);
-  const planned = toPlanned(await api.post<Plan>(`${path}/undo/plan`));
+  const planned = toReviewedPlan(await api.post<Plan>(`${path}/undo/plan`));
   output.line(`Undoes the change set of ${at} by ${actor}:`);
   if (!(await confirmPlan(session, { ...planned, json: { events, ...planned.json } }))) return;
   if (isRequested(options)) return requestChanges(session, [{ op: 'undoChangeSet', ref: { changeSet: id } }]);
@@ -237,7 +237,11 @@ function explainConstraint({ constraint, value, holds }: ExplainedConstraint): s
 }
 
 /** Describes the required state of a parent: "needs payments on", "needs payments with the variant red or blue". */
-function describeDependency({ feature, enabled, variants }: Explained['dependencies'][number]['dependency']): string {
+function describeDependency({
+  feature,
+  enabled,
+  variants,
+}: ExplainedFlag['dependencies'][number]['dependency']): string {
   if (variants?.length) return `needs ${feature} with the variant ${variants.join(' or ')}`;
   return `needs ${feature} ${enabled === false ? 'off' : 'on'}`;
 }

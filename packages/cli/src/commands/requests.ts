@@ -5,7 +5,7 @@ import { ApiError } from '../api.js';
 import { readDocument } from '../definition-documents.js';
 import { CommandError, type CommandIo, showPlanned, usageError } from '../output.js';
 import { AT, assertWays, isRequested, printRequest, requestChanges } from '../request-ways.js';
-import { confirmOrRefuse, confirmPlan, type Planned, showPlan, toPlanned } from '../review.js';
+import { confirmOrRefuse, confirmPlan, type ReviewedPlan, showPlan, toReviewedPlan } from '../review.js';
 import { type CommandSession, type CommonOptions, createAction, readAll, readEnvironments } from '../session.js';
 
 type State = ListedChangeRequest['state'];
@@ -163,17 +163,17 @@ type PolicyChange = Extract<Requested, { readonly op: 'setApprovalPolicy' }>;
 const isPolicy = (change: Requested): change is PolicyChange => Object(change).op === 'setApprovalPolicy';
 
 /** Plans the changes of a request, as they would be now. */
-async function planRequested(session: CommandSession, changes: readonly Requested[]): Promise<Planned> {
+async function planRequested(session: CommandSession, changes: readonly Requested[]): Promise<ReviewedPlan> {
   const { api } = session;
   const [{ op, ref } = { op: undefined, ref: undefined }] = changes.map(Object);
   if (changes.length === 1 && op === 'undoChangeSet') {
-    return toPlanned(await api.post<Plan>(`/changes/${encodeURIComponent(Object(ref).changeSet)}/undo/plan`));
+    return toReviewedPlan(await api.post<Plan>(`/changes/${encodeURIComponent(Object(ref).changeSet)}/undo/plan`));
   }
   const policies = changes.filter(isPolicy);
   const others = changes.filter((change) => !isPolicy(change));
   const plan =
     policies.length > 0 && others.length === 0 ? NOTHING : await api.post<Plan>('/changes/plan', { changes: others });
-  const planned = toPlanned(plan);
+  const planned = toReviewedPlan(plan);
   if (policies.length === 0) return planned;
   const { environments: known } = await readEnvironments(api);
   return {

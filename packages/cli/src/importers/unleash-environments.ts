@@ -21,7 +21,7 @@ interface Surroundings {
   readonly known: ReadonlyMap<number, string>;
 }
 
-export interface Configured {
+export interface ImportedEnvironments {
   readonly configured: Readonly<Record<string, DefinedEnvironment>>;
   readonly variants: readonly FlagVariant[];
 }
@@ -59,7 +59,7 @@ export function createEnvironments(state: Members, { target, report, known }: Su
     };
   }
 
-  return (flag: string, feature: Members): Configured => {
+  return (flag: string, feature: Members): ImportedEnvironments => {
     const environments = [...(switches.get(flag) ?? []), ...listOf(feature.environments)].flatMap(
       (one): readonly Environment[] => {
         const from = textOf(one.environment) ?? `${one.name}`;
@@ -135,7 +135,7 @@ interface Environment {
 function sharedVariants(
   own: readonly FlagVariant[],
   environments: readonly Environment[],
-): Configured['variants'] | undefined {
+): ImportedEnvironments['variants'] | undefined {
   if (own.length > 0) return own;
   // An environment where the flag is off often lacks the variants of the other environments.
   const lists = environments.filter(({ isOn, variants }) => isOn || variants.length > 0);

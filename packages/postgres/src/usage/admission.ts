@@ -4,7 +4,7 @@ import { fromStoredText, toStoredText } from '../tables.js';
 import type { UsageDatabase } from './usage-database.js';
 
 /** The parts of several batches that may be stored. */
-export interface Admitted {
+export interface AdmittedParts {
   /** Without the batches that were recorded before. */
   readonly admissions: ReadonlyMap<UsageBatch, Admission>;
   /** Applications that may exceed a limit after the write. */
@@ -66,7 +66,7 @@ export function createAdmission({ database, names }: Pick<UsageDatabase, 'databa
     };
   }
 
-  return async (batches: readonly UsageBatch[]): Promise<Admitted> => {
+  return async (batches: readonly UsageBatch[]): Promise<AdmittedParts> => {
     const named = [...new Set(batches.flatMap(applicationsOf))];
     const found = await lookUp([...new Set(batches.map(({ id }) => id))], named);
     const { recorded } = found;

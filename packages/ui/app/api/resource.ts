@@ -4,7 +4,7 @@ import { ACTIONS, type ActionName, type Replies } from './actions.js';
 import { type ApiError, type CallOptions, call } from './call.js';
 
 /** The state of a query: its last result, and the error of the last request. */
-export interface Loaded<T> {
+export interface QueryState<T> {
   readonly data: T | undefined;
   readonly revision: number | undefined;
   readonly error: ApiError | undefined;
@@ -29,7 +29,7 @@ export interface ReadOptions<T> {
 }
 
 interface Resource<T> {
-  readonly state: Signal<Loaded<T>>;
+  readonly state: Signal<QueryState<T>>;
   readonly action: ActionName;
   readonly canReadFlags: boolean;
   /** @param flags the flags that have changed; undefined: anything may have changed */
@@ -47,15 +47,15 @@ const resources = new Map<string, Resource<unknown>>();
 /** The number of unused results to keep for the browser's Back button. */
 const MAX_UNUSED = 50;
 
-const IDLE: Loaded<never> = { data: undefined, revision: undefined, error: undefined, isLoading: false };
+const IDLE: QueryState<never> = { data: undefined, revision: undefined, error: undefined, isLoading: false };
 
 /** Reads an action's reply and keeps it current. With `undefined` as options it waits. */
-export function useResource<A extends ActionName>(action: A, options: CallOptions | undefined): Loaded<Replies[A]> {
+export function useResource<A extends ActionName>(action: A, options: CallOptions | undefined): QueryState<Replies[A]> {
   return useQuery(options && requestOf(action, options));
 }
 
 /** Reads a query and keeps its result current. With `undefined` it waits. */
-export function useQuery<T>(query: Query<T> | undefined): Loaded<T> {
+export function useQuery<T>(query: Query<T> | undefined): QueryState<T> {
   const resource = query && resourceOf(query);
   useEffect(() => {
     if (resource === undefined) return;
@@ -71,7 +71,7 @@ export function useQuery<T>(query: Query<T> | undefined): Loaded<T> {
 }
 
 /** A result that may be older than its query. */
-export interface Latest<T> extends Loaded<T> {
+export interface Latest<T> extends QueryState<T> {
   /** Whether the data is the result of the former query. */
   readonly isFormer: boolean;
   /** Whether the data is the result of this query, and no newer one is being read. */
@@ -93,7 +93,7 @@ export function useLatest<T>(query: Query<T> | undefined): Latest<T> {
 }
 
 /** Returns the cached reply of an action, outside of components. Reads it if it is missing or out of date. */
-export function lookUp<A extends ActionName>(action: A, options: CallOptions): Loaded<Replies[A]> {
+export function lookUp<A extends ActionName>(action: A, options: CallOptions): QueryState<Replies[A]> {
   const resource = resourceOf(requestOf(action, options));
   // The last use is unknown outside of components, so the reply stays in use.
   resource.users ||= 1;
@@ -126,7 +126,7 @@ function resourceOf<T>(query: Query<T>): Resource<T> {
 }
 
 function createResource<T>({ action, read, readFlags }: Query<T>): Resource<T> {
-  const state = createSignal<Loaded<T>>({ ...IDLE, isLoading: true });
+  const state = createSignal<QueryState<T>>({ ...IDLE, isLoading: true });
   let latest = new AbortController();
   let isComplete = false;
 

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError, call } from '../api/call.js';
 import { hasToken } from '../api/credentials.js';
-import { type Loaded, useQuery } from '../api/resource.js';
+import { type QueryState, useQuery } from '../api/resource.js';
 import type { ChangeRequest, ListedChangeRequest, Plan } from '../api/types.js';
 import { isOpen, plannedOf, type RequestState, requestTitle } from '../model/change-request.js';
 import { currentProject } from '../router.js';
@@ -23,7 +23,7 @@ const PAGE = 1_000;
 const OPEN = ['open', 'approved'] as const satisfies readonly RequestState[];
 
 /** Reads the requests that may still be applied: by their times, then the oldest. With `undefined` it waits. */
-export function useOpenRequests(filter: RequestFilter | undefined): Loaded<readonly ListedChangeRequest[]> {
+export function useOpenRequests(filter: RequestFilter | undefined): QueryState<readonly ListedChangeRequest[]> {
   return useQuery<readonly ListedChangeRequest[]>(
     filter &&
       mayList(filter) && {
@@ -48,7 +48,7 @@ export function useOpenRequestsOf(flag: string): readonly ListedChangeRequest[] 
 }
 
 /** Reads the requests that have ended, the latest first. */
-export function useEndedRequests(filter: RequestFilter): Loaded<readonly ListedChangeRequest[]> {
+export function useEndedRequests(filter: RequestFilter): QueryState<readonly ListedChangeRequest[]> {
   return useQuery<readonly ListedChangeRequest[]>(
     mayList(filter) && {
       action: 'listChangeRequests',
@@ -100,7 +100,7 @@ export interface PlannedRequest {
  * Reads a request, then plans it. An approval names the effect that was read first: what has changed in between makes the
  * service ask again, instead of approving what nobody has seen.
  */
-export function usePlannedRequest(id: string): Loaded<PlannedRequest> {
+export function usePlannedRequest(id: string): QueryState<PlannedRequest> {
   return useQuery<PlannedRequest>({
     action: 'getChangeRequest',
     parameters: { id, isPlanned: true },

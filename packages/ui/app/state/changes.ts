@@ -118,7 +118,7 @@ function mayApply({ changes, undoes }: Proposal): boolean {
 }
 
 /** Why a reviewed change is made. */
-export interface Reasoned {
+export interface ChangeReason {
   readonly reason: string;
   /** Whether the change does without the approval that it needs. The reason says why. */
   readonly bypasses: boolean;
@@ -129,7 +129,7 @@ export interface Reasoned {
  *
  * @throws ApiError for the review
  */
-export function applyReviewed(proposal: Proposal, reasoned: Reasoned): Promise<void> {
+export function applyReviewed(proposal: Proposal, reasoned: ChangeReason): Promise<void> {
   return refusable(proposal, () => apply(proposal, reasoned));
 }
 
@@ -231,7 +231,7 @@ function showRefusal(refusal: ApiError): void {
 }
 
 /** Applies a proposal in one commit, and offers to undo it. */
-async function apply(proposal: Proposal, reasoned?: Reasoned): Promise<void> {
+async function apply(proposal: Proposal, reasoned?: ChangeReason): Promise<void> {
   if (proposal.leave) {
     currentReview.value = undefined;
     proposal.leave();
@@ -271,7 +271,7 @@ async function refusable(proposal: Proposal, work: () => Promise<void>): Promise
   }
 }
 
-function send({ changes, undoes }: Proposal, reasoned?: Reasoned): ReturnType<typeof call<'applyChanges'>> {
+function send({ changes, undoes }: Proposal, reasoned?: ChangeReason): ReturnType<typeof call<'applyChanges'>> {
   const { reason, bypass } = sentReason(reasoned);
   return repeatUnknown((key) =>
     undoes === undefined
@@ -281,7 +281,7 @@ function send({ changes, undoes }: Proposal, reasoned?: Reasoned): ReturnType<ty
 }
 
 /** Returns the reason for the body, or that of a bypass for its header. */
-function sentReason({ reason, bypasses }: Reasoned = { reason: '', bypasses: false }) {
+function sentReason({ reason, bypasses }: ChangeReason = { reason: '', bypasses: false }) {
   if (bypasses) return { reason: {}, bypass: reason };
   return { reason: reason ? { reason } : {}, bypass: undefined };
 }

@@ -1,5 +1,5 @@
 import { call, type Reply } from '../api/call.js';
-import { type Loaded, type Query, useQuery } from '../api/resource.js';
+import { type Query, type QueryState, useQuery } from '../api/resource.js';
 import type { FlagPage, ListedFlag } from '../api/types.js';
 
 /** The flags of one project, or of all: `''`. Shows the first page while the rest arrives in pages of 1,000. */
@@ -15,7 +15,7 @@ const PAGE = 1_000;
 const MAX_SINGLE = 5;
 
 /** Reads the flags of a project and keeps them current. */
-export function useFlagList(project: string, archived: boolean, isAsked = true): Loaded<FlagList> {
+export function useFlagList(project: string, archived: boolean, isAsked = true): QueryState<FlagList> {
   return useQuery(isAsked ? flagListQuery({ archived, ...(project && { project }) }) : undefined);
 }
 

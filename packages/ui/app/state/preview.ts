@@ -35,13 +35,17 @@ export interface PreviewState {
 }
 
 /** The subject of a preview: changes, or the undo of a change set with the documents of its plan. */
-export interface Proposed {
+export interface PreviewSubject {
   readonly changes: readonly Change[];
   readonly undoes?: { readonly id: string; readonly documents: Plan['documents'] } | undefined;
 }
 
 /** Previews changes over the users of the list or others that suit them, or over one context. */
-export function usePreview({ changes: proposed, undoes }: Proposed, environment: string, only?: Context): PreviewState {
+export function usePreview(
+  { changes: proposed, undoes }: PreviewSubject,
+  environment: string,
+  only?: Context,
+): PreviewState {
   const changes = withoutRevisions(proposed);
   const isAsked = changes.length > 0 || undoes !== undefined;
   const query = isAsked ? previewQuery({ changes, undoes, environment }, only) : undefined;
@@ -56,7 +60,7 @@ interface Previews extends Omit<PreviewState, 'flags'> {
 }
 
 /** Previews changes in several environments, in their order: the first ones are shown while the others are counted. */
-export function usePreviews(proposed: Proposed | undefined, environments: readonly string[]): Previews {
+export function usePreviews(proposed: PreviewSubject | undefined, environments: readonly string[]): Previews {
   const changes = withoutRevisions(proposed?.changes ?? []);
   const undoes = proposed?.undoes;
   const isAsked = environments.length > 0 && (changes.length > 0 || undoes !== undefined);
@@ -86,7 +90,7 @@ function withoutRevisions(changes: readonly Change[]): readonly Change[] {
   return changes.map(({ ifRevision: _ifRevision, ...change }) => change);
 }
 
-interface Preview extends Proposed {
+interface Preview extends PreviewSubject {
   readonly environment: string;
 }
 

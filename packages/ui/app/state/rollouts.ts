@@ -1,5 +1,5 @@
 import { call } from '../api/call.js';
-import { type Loaded, useQuery } from '../api/resource.js';
+import { type QueryState, useQuery } from '../api/resource.js';
 import type { Rollout } from '../api/types.js';
 import { currentProject } from '../router.js';
 import { offers } from './session.js';
@@ -8,7 +8,9 @@ import { offers } from './session.js';
 const PAGE = 1_000;
 
 /** Reads the rollouts of a project, or of all. With `undefined` it waits. */
-export function useRollouts(filter: { readonly project?: string | undefined } | undefined): Loaded<readonly Rollout[]> {
+export function useRollouts(
+  filter: { readonly project?: string | undefined } | undefined,
+): QueryState<readonly Rollout[]> {
   const { project } = filter ?? {};
   return useQuery<readonly Rollout[]>(
     filter && offers('listRollouts', project ?? currentProject())

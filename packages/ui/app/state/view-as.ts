@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals';
 import { call } from '../api/call.js';
 import { type Query, useQuery } from '../api/resource.js';
-import type { Context, Explained } from '../api/types.js';
+import type { Context, ExplainedFlag } from '../api/types.js';
 import { query, setQuery } from '../router.js';
 import { defaultEnvironment } from './session.js';
 
@@ -59,7 +59,7 @@ export function drawnContext(context: Context): { readonly context: Context; rea
   return hasId ? { context, drawn: undefined } : { context: { ...context, sessionId: session }, drawn: session };
 }
 
-type Explanations = ReadonlyMap<string, Explained>;
+type Explanations = ReadonlyMap<string, ExplainedFlag>;
 
 /**
  * Returns why each flag of a project is on or off for the chosen context; undefined until it is known, or without a
@@ -82,7 +82,7 @@ function explanationsQuery({ project, environment, context }: ExplanationScope):
     parameters: ['all', project, environment, context],
     async read({ signal }) {
       const scope = { environment, project: project || undefined, context: drawnContext(context).context };
-      const explanations = new Map<string, Explained>();
+      const explanations = new Map<string, ExplainedFlag>();
       let from: string | undefined;
       do {
         const body = { ...scope, ...(from !== undefined && { from }) };

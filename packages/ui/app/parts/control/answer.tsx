@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Explained } from '../../api/types.js';
+import type { ExplainedFlag } from '../../api/types.js';
 import { answer, time, timeAgo, why } from '../../words.js';
 
 interface AnswerTextProps {
@@ -18,7 +18,7 @@ export function ExplainedAnswer({
   explained,
   name,
 }: {
-  readonly explained: Explained | undefined;
+  readonly explained: ExplainedFlag | undefined;
   readonly name?: string;
 }) {
   if (explained === undefined) return <span class="muted">…</span>;

@@ -6,7 +6,7 @@ import { type Proposal, propose } from '../../state/changes.js';
 import { useAction } from '../../state/page-actions.js';
 import { may } from '../../state/session.js';
 
-export interface Switched {
+export interface FlagSwitchProps {
   readonly project: string;
   readonly flag: string;
   readonly revision: number;
@@ -22,7 +22,7 @@ export interface Switched {
 }
 
 /** Switches a flag in one environment. Shows the state of the server, and "saving" until the reply. */
-export function FlagSwitch({ project, flag, revision, environment }: Switched) {
+export function FlagSwitch({ project, flag, revision, environment }: FlagSwitchProps) {
   const [isSaving, setSaving] = useState(false);
   const name = `${flag} in ${environment.name}`;
   const action = environment.enabled ? 'disable' : 'enable';
@@ -62,7 +62,7 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
   );
 }
 
-function switchProposal({ project, flag, revision, environment }: Switched): Proposal {
+function switchProposal({ project, flag, revision, environment }: FlagSwitchProps): Proposal {
   const { name, enabled, strategyCount } = environment;
   const verb = enabled ? 'Disable' : 'Enable';
   const changes = switchChanges({ project, flag, environment: name }, { enabled: !enabled, strategyCount });

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { ApiError } from '../../api/call.js';
-import type { Loaded } from '../../api/resource.js';
+import type { QueryState } from '../../api/resource.js';
 import { Link } from '../control/controls.js';
 import { Icon } from '../control/icons.js';
 import { Heading } from './heading.js';
 import { Fault, Loading } from './states.js';
 
 interface WhenLoadedProps<T> {
-  readonly reply: Pick<Loaded<T>, 'data' | 'error'>;
+  readonly reply: Pick<QueryState<T>, 'data' | 'error'>;
   /** The number of placeholder lines while the reply loads. */
   readonly rows?: number;
   readonly children: (data: T) => ComponentChildren;

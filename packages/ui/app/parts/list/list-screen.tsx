@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Loaded } from '../../api/resource.js';
+import type { QueryState } from '../../api/resource.js';
 import { query } from '../../router.js';
 import { shownOf } from '../../words.js';
 import { Paged } from '../control/controls.js';
@@ -18,7 +18,7 @@ interface ListScreenProps<Item> {
   readonly isPart?: boolean;
   /** The noun for an item: "segment". */
   readonly noun: string;
-  readonly reply: Pick<Loaded<unknown>, 'data' | 'error'>;
+  readonly reply: Pick<QueryState<unknown>, 'data' | 'error'>;
   /** Undefined while the items load. */
   readonly items: readonly Item[] | undefined;
   readonly keyOf: (item: Item) => string | number;

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { type effectTable, effectText, type PlannedEffect } from '../../model/effect-table.js';
-import { type Previewed, type Proposed, usePreviews } from '../../state/preview.js';
+import { type Previewed, type PreviewSubject, usePreviews } from '../../state/preview.js';
 import { describeUsers } from '../../state/samples.js';
 import { Paged } from '../control/controls.js';
 import { Fault } from '../frame/states.js';
@@ -9,7 +9,7 @@ import { Flips, OtherUsers } from '../preview/preview-parts.js';
 
 interface EffectsProps {
   readonly table: ReturnType<typeof effectTable>;
-  readonly proposed: Proposed;
+  readonly proposed: PreviewSubject;
   /** Requests no further previews: the service would refuse a preview of changes that were just applied or undone. */
   readonly isFixed: boolean;
 }

@@ -2,7 +2,7 @@ import { describeEffects } from '@flags/core/admin';
 import { useMemo, useRef } from 'preact/hooks';
 import type { Plan } from '../../api/types.js';
 import { effectTable } from '../../model/effect-table.js';
-import { type Proposed, usePreview } from '../../state/preview.js';
+import { type PreviewSubject, usePreview } from '../../state/preview.js';
 import { describeUsers } from '../../state/samples.js';
 import { reviewScope } from '../../state/session.js';
 import { plural } from '../../words.js';
@@ -15,7 +15,7 @@ import { RequestedRollouts } from './requested-rollouts.js';
 interface PlannedChangesProps {
   /** Undefined if the caller may not plan. */
   readonly plan: Plan | undefined;
-  readonly changes: Proposed['changes'];
+  readonly changes: PreviewSubject['changes'];
   /** The id of the change set to undo, instead of changes. */
   readonly undoes?: string | undefined;
   /** A sentence on the changes. */
@@ -85,12 +85,12 @@ function Noticed({ plan, isTable }: NoticedProps) {
 }
 
 interface EffectProps {
-  readonly proposed: Proposed;
+  readonly proposed: PreviewSubject;
   readonly environment: string;
   readonly isFixed: boolean;
 }
 
-const NOTHING: Proposed = { changes: [] };
+const NOTHING: PreviewSubject = { changes: [] };
 
 /** How many of the sampled users change, in one environment. */
 function Effect({ proposed, environment, isFixed }: EffectProps) {

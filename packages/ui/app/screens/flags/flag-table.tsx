@@ -2,7 +2,7 @@ import { describeAudience, isSameJson } from '@flags/core/admin';
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Explained, ListedFlag } from '../../api/types.js';
+import type { ExplainedFlag, ListedFlag } from '../../api/types.js';
 import { findSegmentName } from '../../model/describe.js';
 import { environmentWidth, fitColumns, type OptionalColumn, VIEWED } from '../../model/flag-columns.js';
 import type { FlagFilter, SortKey } from '../../model/flag-list.js';
@@ -178,7 +178,7 @@ interface FlagRowProps extends Pick<FlagTableProps, 'chosen' | 'isArchive'> {
   /** The names of the optional columns, in one text: equal properties do not render again. */
   readonly shown: string;
   readonly usage: FlagUsage | undefined;
-  readonly explained: Explained | undefined;
+  readonly explained: ExplainedFlag | undefined;
   readonly marks: FlagMarks | undefined;
 }
 

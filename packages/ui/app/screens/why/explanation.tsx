@@ -2,8 +2,8 @@ import { describeCondition, describeReason, operandOf } from '@flags/core/admin'
 import type { ComponentChildren } from 'preact';
 import { useResource } from '../../api/resource.js';
 import type {
-  Explained,
   ExplainedConstraint,
+  ExplainedFlag,
   ExplainedRollout,
   ExplainedStrategy,
   ExplainedVariant,
@@ -16,7 +16,7 @@ import { offers } from '../../state/session.js';
 import { answer, explainedTitle, variantName } from '../../words.js';
 
 interface ExplanationProps {
-  readonly explained: Explained;
+  readonly explained: ExplainedFlag;
   readonly environment: string;
   /** The time that is explained, in ISO 8601; undefined for now. */
   readonly asOf: string | undefined;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import type { Context, Explained } from '../../api/types.js';
+import type { Context, ExplainedFlag } from '../../api/types.js';
 import { AnswerText } from '../../parts/control/answer.js';
 import { Button, Link, Paged, sameText } from '../../parts/control/controls.js';
 import { draftOfContext, useContextForm } from '../../parts/form/context-form.js';
@@ -164,7 +164,7 @@ function Results(props: ResultsProps) {
 }
 
 interface RowProps {
-  readonly explained: Explained;
+  readonly explained: ExplainedFlag;
   readonly environment: string;
   readonly asOf: string | undefined;
   readonly isOpen: boolean;
