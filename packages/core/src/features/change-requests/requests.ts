@@ -173,7 +173,7 @@ async function planRequest(
 }
 
 /**
- * Prepares the changes of a request. Their new ids follow from its id, so that they are fixed when it is made.
+ * Prepares the changes of a request. New ids in them follow from the id of the request, so that they are fixed when the request is made.
  *
  * @param areAccepted whether the process that made the request has checked that its rollouts will go on
  */

@@ -86,7 +86,7 @@ async function readBeside(
 }
 
 /**
- * Reads what a flag shows beside its document, for the reply to a change that is in memory. Part of that change: it is no
+ * Reads what a flag shows beside its document, for the reply to a change that is in memory. Part of that change: it is not an
  * operation, and reads no document.
  */
 export function readBesideFlag(flags: Namespace, flag: string): Promise<BesideFlag> {
