@@ -108,7 +108,7 @@ export const dependencyOperations = defineOperations({
   }),
 });
 
-/** The methods of `Flags` for dependencies. A class cannot be in several files: each file inherits from one before it. */
+/** The methods of `Flags` for dependencies. A class cannot span files, so each inherits from one before it. */
 export abstract class DependencyAdministration extends Namespace {
   /**
    * Adds a dependency on a parent, or replaces the one on that parent.
