@@ -43,59 +43,15 @@ async function bundleModules(folder, manifest, entries) {
     outdir: OUTPUT,
     format: 'esm',
     splitting: true,
+    // Bundlers can leave out what they do not need of an ES module.
+    mainFields: ['module', 'main'],
     plugins: [leaveOut(manifest, CONTAINED), giveRequire(folder)],
   };
   const filesOf = (some) => Object.fromEntries(some.map(({ name, compiled }) => [name, compiled]));
   const alone = await bundle({ ...options, entryPoints: filesOf(entries.filter(({ isAlone }) => isAlone)) });
   const own = { ...filesOf(entries.filter(({ isAlone }) => !isAlone)), ...Object.fromEntries(commands) };
-  const { metafile } = await build({ ...options, entryPoints: own });
-  const joined = joinedToRoot(entries, metafile.outputs);
-  const together = await bundle({
-    ...options,
-    entryPoints: { ...own, ...Object.fromEntries(joined.map(({ name }) => [name, JOINED + name])) },
-    plugins: [joinChunks(folder, joined, metafile.outputs), ...options.plugins],
-  });
+  const together = await bundle({ ...options, entryPoints: own });
   return { inputs: { ...alone.inputs, ...together.inputs }, outputs: together.outputs };
-}
-
-const ROOT = `${OUTPUT}/index.js`;
-
-/** Returns the entries that share code with the root entry, which programs load anyway. */
-function joinedToRoot(entries, outputs) {
-  const chunksOf = (output) => outputs[output].imports.filter(({ external }) => !external).map(({ path }) => path);
-  const ofRoot = outputs[ROOT] ? chunksOf(ROOT) : [];
-  const others = entries.filter(({ name, isAlone }) => !isAlone && name !== 'index');
-  return others.filter(({ name }) => chunksOf(`${OUTPUT}/${name}.js`).some((chunk) => ofRoot.includes(chunk)));
-}
-
-const JOINED = 'joined:';
-/** The name of a function that no file has. */
-const KEEP = '__keepTogether';
-
-/**
- * esbuild makes one chunk for each set of entries that need a file, some thirty for the root entry. Here entries also need
- * what the root entry needs, so that this is one chunk: Node takes longer to load many. {@link removeKeeps} removes the calls.
- */
-function joinChunks(folder, joined, outputs) {
-  const compiled = new Map(joined.map((entry) => [entry.name, entry.compiled]));
-  return {
-    name: 'join-chunks',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^joined:/ }, ({ path }) => ({ path: path.slice(JOINED.length), namespace: 'joined' }));
-      onLoad({ filter: /./, namespace: 'joined' }, ({ path }) => {
-        const names = outputs[ROOT].exports.join(', ');
-        const contents = `
-          export * from '${compiled.get(path)}';
-          import { ${names} } from './dist/index.js';
-          ${KEEP}(${names});`;
-        return { contents, resolveDir: folder };
-      });
-    },
-  };
-}
-
-function removeKeeps(text) {
-  return text.replaceAll(new RegExp(`^${KEEP}\\([^)]*\\);\\n`, 'gm'), '');
 }
 
 async function bundleCommonJs(folder, manifest, entries, modules) {
@@ -132,7 +88,7 @@ async function bundle(options) {
   const { outputFiles, metafile } = await build(options);
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, removeKeeps(removeDocs(restoreClassNames(text))));
+    writeFileSync(path, removeDocs(restoreClassNames(text)));
   }
   return metafile;
 }
