@@ -50,8 +50,56 @@ async function bundleModules(folder, manifest, entries) {
   const filesOf = (some) => Object.fromEntries(some.map(({ name, compiled }) => [name, compiled]));
   const alone = await bundle({ ...options, entryPoints: filesOf(entries.filter(({ isAlone }) => isAlone)) });
   const own = { ...filesOf(entries.filter(({ isAlone }) => !isAlone)), ...Object.fromEntries(commands) };
-  const together = await bundle({ ...options, entryPoints: own });
+  const { metafile } = await build({ ...options, entryPoints: own });
+  const joined = joinedToRoot(entries, metafile.outputs);
+  const together = await bundle({
+    ...options,
+    entryPoints: { ...own, ...Object.fromEntries(joined.map(({ name }) => [name, JOINED + name])) },
+    plugins: [joinChunks(folder, joined, metafile.outputs), ...options.plugins],
+  });
   return { inputs: { ...alone.inputs, ...together.inputs }, outputs: together.outputs };
+}
+
+const ROOT = `${OUTPUT}/index.js`;
+/** Entries that followers load, whose bundles leave out the features of an engine. */
+const OF_FOLLOWERS = ['integration/follower', 'integration/shared'];
+
+/** Returns the entries of engines that share code with the root entry, which their programs load anyway. */
+function joinedToRoot(entries, outputs) {
+  const chunksOf = (output) => outputs[output].imports.filter(({ external }) => !external).map(({ path }) => path);
+  const ofRoot = outputs[ROOT] ? chunksOf(ROOT) : [];
+  const others = entries.filter(({ name, isAlone }) => !isAlone && name !== 'index' && !OF_FOLLOWERS.includes(name));
+  return others.filter(({ name }) => chunksOf(`${OUTPUT}/${name}.js`).some((chunk) => ofRoot.includes(chunk)));
+}
+
+const JOINED = 'joined:';
+/** The name of a function that no file has. */
+const KEEP = '__keepTogether';
+
+/**
+ * esbuild makes one chunk for each set of entries that need a file, some thirty for the root entry. Here entries also need
+ * what the root entry needs, so that these are few chunks: Node takes longer to load many. {@link removeKeeps} removes the calls.
+ */
+function joinChunks(folder, joined, outputs) {
+  const compiled = new Map(joined.map((entry) => [entry.name, entry.compiled]));
+  return {
+    name: 'join-chunks',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^joined:/ }, ({ path }) => ({ path: path.slice(JOINED.length), namespace: 'joined' }));
+      onLoad({ filter: /./, namespace: 'joined' }, ({ path }) => {
+        const names = outputs[ROOT].exports.join(', ');
+        const contents = `
+          export * from '${compiled.get(path)}';
+          import { ${names} } from './dist/index.js';
+          ${KEEP}(${names});`;
+        return { contents, resolveDir: folder };
+      });
+    },
+  };
+}
+
+function removeKeeps(text) {
+  return text.replaceAll(new RegExp(`^${KEEP}\\([^)]*\\);\\n`, 'gm'), '');
 }
 
 async function bundleCommonJs(folder, manifest, entries, modules) {
@@ -88,7 +136,7 @@ async function bundle(options) {
   const { outputFiles, metafile } = await build(options);
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, removeDocs(restoreClassNames(text)));
+    writeFileSync(path, removeKeeps(removeDocs(restoreClassNames(text))));
   }
   return metafile;
 }
