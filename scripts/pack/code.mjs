@@ -43,6 +43,8 @@ async function bundleModules(folder, manifest, entries) {
     outdir: OUTPUT,
     format: 'esm',
     splitting: true,
+    // Bundlers can leave out what they do not need of an ES module.
+    mainFields: ['module', 'main'],
     plugins: [leaveOut(manifest, CONTAINED), giveRequire(folder)],
   };
   const filesOf = (some) => Object.fromEntries(some.map(({ name, compiled }) => [name, compiled]));
@@ -59,12 +61,14 @@ async function bundleModules(folder, manifest, entries) {
 }
 
 const ROOT = `${OUTPUT}/index.js`;
+/** Entries that followers load, whose bundles leave out the features of an engine. */
+const OF_FOLLOWERS = ['integration/follower', 'integration/shared'];
 
-/** Returns the entries that share code with the root entry, which programs load anyway. */
+/** Returns the entries of engines that share code with the root entry, which their programs load anyway. */
 function joinedToRoot(entries, outputs) {
   const chunksOf = (output) => outputs[output].imports.filter(({ external }) => !external).map(({ path }) => path);
   const ofRoot = outputs[ROOT] ? chunksOf(ROOT) : [];
-  const others = entries.filter(({ name, isAlone }) => !isAlone && name !== 'index');
+  const others = entries.filter(({ name, isAlone }) => !isAlone && name !== 'index' && !OF_FOLLOWERS.includes(name));
   return others.filter(({ name }) => chunksOf(`${OUTPUT}/${name}.js`).some((chunk) => ofRoot.includes(chunk)));
 }
 
@@ -74,7 +78,7 @@ const KEEP = '__keepTogether';
 
 /**
  * esbuild makes one chunk for each set of entries that need a file, some thirty for the root entry. Here entries also need
- * what the root entry needs, so that this is one chunk: Node takes longer to load many. {@link removeKeeps} removes the calls.
+ * what the root entry needs, so that these are few chunks: Node takes longer to load many. {@link removeKeeps} removes the calls.
  */
 function joinChunks(folder, joined, outputs) {
   const compiled = new Map(joined.map((entry) => [entry.name, entry.compiled]));

@@ -38,7 +38,7 @@ export interface Feature<Engine extends SharedEngine, Options> {
    * Loads what it needs before documents are in memory, also when they come from another process. Returns undefined if there
    * is nothing to wait for: then they are in memory in the same turn.
    */
-  readonly prepareDocuments?: (updates: readonly KeyedUpdate[]) => Promise<unknown> | undefined;
+  readonly prepareDocuments?: (updates: Iterable<KeyedUpdate>) => Promise<unknown> | undefined;
   /** Returns the changes that create its first documents in a new storage. They do nothing if the documents exist. */
   readonly seed?: (engine: Engine) => readonly PreparedChange[];
 }

@@ -33,7 +33,7 @@ export interface Registry extends KindsInProjects {
   /** Applies stored events to the state of a document. */
   foldEvents(kind: string, state: unknown, events: readonly { readonly type: string }[]): unknown;
   /** Lets the features load what they need for documents that are about to be in memory; see `Feature`. */
-  prepareDocuments(updates: readonly KeyedUpdate[]): Promise<unknown> | undefined;
+  prepareDocuments(updates: Iterable<KeyedUpdate>): Promise<unknown> | undefined;
 }
 
 /** What the kernel knows of an operation that changes documents. */

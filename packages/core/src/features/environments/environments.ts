@@ -332,7 +332,7 @@ export function preparePatterns({ flags, segments }: EvaluatedStates): Promise<u
 }
 
 /** Like {@link preparePatterns}, for documents of any kind that are about to be in memory. */
-export function preparePatternsIn(updates: readonly KeyedUpdate[]): Promise<unknown> | undefined {
+export function preparePatternsIn(updates: Iterable<KeyedUpdate>): Promise<unknown> | undefined {
   return loadPatternsFor({
     flags: environmentsOf(statesIn(updates, flagDocuments)),
     segments: statesIn(updates, segmentDocuments),
@@ -345,7 +345,7 @@ function* environmentsOf(flags: Iterable<FlagState>): Generator<EnvironmentState
   for (const { environments } of flags) yield* environments;
 }
 
-function* statesIn<State>(updates: readonly KeyedUpdate[], { kind }: Documents<State>): Generator<State> {
+function* statesIn<State>(updates: Iterable<KeyedUpdate>, { kind }: Documents<State>): Generator<State> {
   for (const { key, update } of updates)
     if (key.kind === kind && update.state !== undefined) yield update.state as State;
 }

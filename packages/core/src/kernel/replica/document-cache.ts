@@ -30,15 +30,18 @@ export class DocumentCache {
     return this.kinds.get(kind)?.applyUpdate(id, revision, state) ?? false;
   }
 
-  /** Returns all documents, as updates of a cache that has none. */
-  updates(): readonly KeyedUpdate[] {
-    return [...this.kinds].flatMap(([kind, { states }]) =>
-      [...states.keys()].flatMap((id) => {
-        const key = { kind, id };
-        const update = this.get(key);
-        return update ? [{ key, update }] : [];
-      }),
-    );
+  /** All documents, as updates of a cache that has none. Nothing is copied, and it can be read again. */
+  updates(): Iterable<KeyedUpdate> {
+    const { kinds } = this;
+    return {
+      *[Symbol.iterator]() {
+        for (const [kind, cached] of kinds) {
+          for (const [id, state] of cached.states) {
+            yield { key: { kind, id }, update: { state, revision: cached.revisionOf(id) } };
+          }
+        }
+      },
+    };
   }
 
   /** Takes the documents of another cache, also older revisions. Returns the keys of the documents that change. */
@@ -83,13 +86,18 @@ class CachedKind {
   /** Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document. */
   private revisions = new Map<string, number>();
 
+  /** Returns the revision of a document, also of a deleted one; 0 before the first. */
+  revisionOf(id: string): number {
+    return this.revisions.get(id) ?? 0;
+  }
+
   isNewer(id: string, revision: number): boolean {
-    return revision > (this.revisions.get(id) ?? 0);
+    return revision > this.revisionOf(id);
   }
 
   get(id: string): Versioned<unknown> | undefined {
     const state = this.states.get(id);
-    return state === undefined ? undefined : { state, revision: this.revisions.get(id) ?? 0 };
+    return state === undefined ? undefined : { state, revision: this.revisionOf(id) };
   }
 
   applyUpdate(id: string, revision: number, state: unknown): boolean {
