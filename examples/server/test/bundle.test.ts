@@ -7,7 +7,7 @@ import { startServer } from './server-process.js';
 
 const ROOT = join(__dirname, '../../..');
 
-/** All other tests start what `tsc -b` wrote. */
+/** All other tests start what `tsc -b` wrote, most of them in one file. */
 describe('the bundle that npm start runs', () => {
   const database = databaseOfEachTest();
 

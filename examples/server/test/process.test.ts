@@ -10,7 +10,7 @@ import { listen, urlOf } from '../src/listen.js';
 import { TIMEOUTS, type Timeouts } from '../src/timeouts.js';
 import { adminClient } from './admin-client.js';
 import { databaseOfEachTest } from './database-file.js';
-import { endAll, runToEnd, type ServerProcess, startServer } from './server-process.js';
+import { COMPILED, endAll, runToEnd, type ServerProcess, startServer } from './server-process.js';
 
 describe('a server that cannot start', () => {
   const database = databaseOfEachTest();
@@ -103,7 +103,7 @@ describe('stopping', () => {
     it.each(extent({ short: ['SIGTERM'], full: ['SIGTERM', 'SIGINT'] } as const))(
       'ends with 0 on %s',
       async (signal) => {
-        const server = await startServer(ENVIRONMENT);
+        const server = await startServer(ENVIRONMENT, {}, COMPILED);
         await fetch(`${server.url}/health`);
         expect(await server.end(signal)).toBe(0);
         expect(server.log().slice(-2)).toMatchObject([{ msg: 'stopping', signal }, { msg: 'stopped' }]);
