@@ -53,7 +53,7 @@ function pack(names) {
     const folder = join(ROOT, 'packages', name.slice('@flags/'.length));
     const before = new Set(readdirSync(tarballs));
     // The scripts of a package need a shell in the PATH, so its bundle is made here.
-    run(process.execPath, [join(ROOT, 'scripts/pack/main.mjs')], folder);
+    run(process.execPath, [join(ROOT, 'scripts/pack/main.mjs'), '--code-only'], folder);
     const options = ['--config.ignore-scripts=true', '--pack-destination', tarballs];
     run('npx', ['--yes', '--prefer-offline', PNPM, 'pack', ...options], folder);
     const file = readdirSync(tarballs).find((one) => !before.has(one));

@@ -1,6 +1,7 @@
 // Writes the files of one package that its tarball holds, from those that `tsc -b` wrote. Runs before it is packed.
 //
 //   cd packages/core && node ../../scripts/pack/main.mjs
+//   cd packages/core && node ../../scripts/pack/main.mjs --code-only    without types, for a folder that is only run
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { writeCode } from './code.mjs';
@@ -22,7 +23,7 @@ writeNotices(
   join(folder, OUTPUT),
   bundled.map((file) => join(folder, file)),
 );
-if (entries.length > 0) writeDeclarations(folder, entries);
+if (entries.length > 0 && !process.argv.includes('--code-only')) writeDeclarations(folder, entries);
 
 function fail(reason) {
   console.error(`${basename(folder)} cannot be packed: ${reason}`);
