@@ -11,7 +11,8 @@ const fastCheck = require('fast-check');
 const { bind } = require('jest-each');
 const { ModuleMocker } = require('jest-mock');
 
-register({ target: 'node20', format: 'cjs' });
+// Sources are compiled as they are required: a native `import()` would look for the compiled files.
+register({ target: 'node20', format: 'cjs', supported: { 'dynamic-import': false } });
 Module._extensions['.cts'] = Module._extensions['.ts'];
 nameSources();
 
