@@ -7,7 +7,10 @@ import { createHostApp, FLAGS } from '../host-app.js';
 const Database: new (file: string, options: object) => SqliteDatabase = require('better-sqlite3');
 
 const REF = { project: 'default', flag: 'checkout', environment: 'production' };
-const ROLLOUT = { name: 'flexibleRollout', parameters: { rollout: '50', groupId: 'a', stickiness: 'default' } } as const;
+const ROLLOUT = {
+  name: 'flexibleRollout',
+  parameters: { rollout: '50', groupId: 'a', stickiness: 'default' },
+} as const;
 
 /** The only look-up: when the flag was last seen, which replies show and tags contain. */
 const USAGE = /^\s*SELECT\b.*\bFROM flags_last_seen\b/s;
