@@ -299,7 +299,12 @@ describe('the percentage', () => {
       gradual({ parameters: null }),
       gradual({ parameters: { rollout: '60' } }),
     ],
-    ['gives another strategy none', own, gradual(), own],
+    [
+      'of another name sets its parameters',
+      { ...own, parameters: { rollout: '60' } },
+      gradual(),
+      { ...own, parameters: { rollout: '60' } },
+    ],
     [
       'sets the parameters of a strategy without a percentage',
       { ...own, parameters: { rollout: '60' } },

@@ -182,11 +182,11 @@ function rollBack(
  * `sortOrder`, remove it, switch the flag off there, or archive, move or delete the flag.
  */
 export function withEndedRollouts(flag: FlagState | undefined, events: readonly FlagEvent[]): readonly FlagEvent[] {
-  if (!flag || events.length === 0) return events;
+  if (!flag) return events;
   const ends = rolloutsIn(flag).flatMap(({ rollout, ...location }) =>
     isEndedBy(events, location, flag) ? [endedEvent(location, rollout, { reason: 'changed' })] : [],
   );
-  return ends.length > 0 ? [...ends, ...events] : events;
+  return [...ends, ...events];
 }
 
 function isEndedBy(events: readonly FlagEvent[], location: StrategyLocation, flag: FlagState): boolean {
