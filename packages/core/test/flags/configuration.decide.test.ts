@@ -37,6 +37,10 @@ describe('a strategy from input', () => {
     });
   });
 
+  it('has an empty name without one, which no schema accepts', () => {
+    expect(toStrategy('id', {}).name).toBe('');
+  });
+
   it('keeps null parameters and every optional member, and drops unknown members', () => {
     const input = { name: 'x', parameters: null, title: '', disabled: false, sortOrder: 0, segments: [], variants: [] };
     expect(toStrategy('id', { ...input, ...{ unknown: 1, id: 'other' } })).toEqual({

@@ -173,6 +173,28 @@ describe('changing metadata', () => {
     );
   });
 
+  describe('the labels . and ..', () => {
+    const issue = (index: number) => ({
+      message: 'must not be . or .., because no path could name it',
+      path: `/labels/${index}`,
+    });
+
+    it('are refused if they are new, with their places', () => {
+      const { code, details } = refusalOf(() => changeMetadata(flagState(), { labels: ['.', 'a', '..', '...'] }));
+      expect(code).toBe('invalid_input');
+      expect(details).toEqual([issue(0), issue(2)]);
+      const input = { name: 'a', type: 'release', labels: ['a', '..'] };
+      const birth = { project: 'shop', createdAt: '2026-02-02T00:00:00.000Z' };
+      expect(refusalOf(() => createFlag(undefined, input, birth)).details).toEqual([issue(1)]);
+    });
+
+    it('may stay in a flag that has them', () => {
+      const flag = flagState({ labels: ['.'] });
+      expect(after(flag, changeMetadata(flag, { labels: ['a', '.'] }))).toEqual(flagState({ labels: ['a', '.'] }));
+      expect(refusalOf(() => changeMetadata(flag, { labels: ['.', '..'] })).details).toEqual([issue(1)]);
+    });
+  });
+
   it('never changes the identity of the flag', () => {
     const changes = { name: 'x', project: 'x', createdAt: 'x', archived: true, variants: [] } as FlagChanges;
     expect(changeMetadata(flagState(), changes)).toEqual([]);

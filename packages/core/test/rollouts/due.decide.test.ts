@@ -1,37 +1,9 @@
 import { pauseRefused, rollBackByGuard, takeDueStep } from '../../src/features/flags/rollouts.decide.js';
 import type { StrategyRollout } from '../../src/features/flags/strategy-rollout.types.js';
-import { environmentState, flagState } from '../flags/flag-states.js';
 import { DAY } from '../settable-clock.js';
+import { DUE, LOCATION, rollingFlag, rolloutState, SINCE } from './rollout-states.js';
 
-const SINCE = '2026-01-01T00:00:00.000Z';
-const DUE = new Date(Date.parse(SINCE) + DAY).toISOString();
 const SEEN = { step: 0, since: SINCE };
-const LOCATION = { environment: 'production', strategy: 's-1' };
-
-/** A rollout whose second step is due at `DUE`. */
-function rolloutState(changes: Partial<StrategyRollout> = {}): StrategyRollout {
-  return {
-    steps: [
-      { percentage: 5, hold: DAY },
-      { percentage: 100, hold: null },
-    ],
-    step: 0,
-    since: SINCE,
-    state: 'running',
-    guarded: false,
-    author: { name: 'Ada' },
-    startedFrom: { value: '1' },
-    failure: null,
-    ...changes,
-  };
-}
-
-function rollingFlag(rollout: StrategyRollout | undefined) {
-  const strategy = { id: 's-1', name: 'flexibleRollout', parameters: { rollout: '5' }, constraints: [] };
-  const rollouts = rollout && { rollouts: { 's-1': rollout } };
-  const environment = { ...environmentState('production', []), enabled: true, strategies: [strategy], ...rollouts };
-  return flagState({ environments: [environment as never] });
-}
 
 // The runner looks at its memory first. Another process may move or end the rollout before the runner commits.
 describe('a step that is due', () => {
@@ -77,9 +49,16 @@ describe('a rollback by the guard', () => {
     ['is paused', { state: 'paused' }, []],
     ['was started again', { since: '2026-01-01T00:00:00.001Z' }, []],
     ['has other steps', { steps: [{ percentage: 7, hold: DAY }] }, []],
+    ['has a guard', { guarded: true }, []],
+    ['has another author', { author: { name: 'Grace' } }, []],
+    ['has started from another percentage', { startedFrom: { value: '2' } }, []],
     ['has ended', undefined, []],
   ])('of a rollout that %s meanwhile', (_, changes, expected) => {
     const flag = rollingFlag(changes && rolloutState(changes));
     expect(rollBackByGuard(flag, LOCATION, rolloutState())).toMatchObject(expected);
+  });
+
+  it('does not count for a rollout at an earlier step, which was started again at the same time', () => {
+    expect(rollBackByGuard(rollingFlag(rolloutState()), LOCATION, rolloutState({ step: 1 }))).toEqual([]);
   });
 });

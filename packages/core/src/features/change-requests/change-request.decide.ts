@@ -62,9 +62,10 @@ function countCurrent(approvals: readonly StoredApproval[], effect: string): num
 
 /** Returns a message if too few people have approved what the request would do now; undefined if enough have. */
 export function lackOfApproval({ id, approvals }: RequestState, found: GatedEffect): string | undefined {
-  if (isApproved(approvals, found)) return undefined;
-  const { required, environments } = found.approval ?? { required: 0, environments: [] };
-  const current = countCurrent(approvals, found.effect);
+  const { effect, approval } = found;
+  if (!approval || isApproved(approvals, found)) return undefined;
+  const { required, environments } = approval;
+  const current = countCurrent(approvals, effect);
   const count = `${required} ${required === 1 ? 'approval' : 'approvals'} in ${environments.join(', ')}`;
   const has = current === approvals.length ? `has ${current}` : `has ${current} of what it would do now`;
   return `The change request ${id} needs ${count}, and ${has}; ask for approval.`;

@@ -164,7 +164,7 @@ export function changeMetadata(flag: FlagState, changes: FlagChanges): FlagEvent
 }
 
 /** Throws `invalid_input` for new labels that cannot be in a path. A flag that has one may keep it. */
-function assertNewLabels(labels: readonly string[] | undefined, before: readonly string[] = []): void {
+function assertNewLabels(labels?: readonly string[], before?: readonly string[]): void {
   const issues = newLabelIssues(labels, before);
   if (issues.length > 0) throw invalidInput(issues);
 }

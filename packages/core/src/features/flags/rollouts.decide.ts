@@ -98,9 +98,10 @@ export function advanceRollout(
   { step, at }: { readonly step: number | undefined; readonly at: string },
 ): FlagEvent[] {
   const rollout = findRollout(flag, location);
-  if (step !== undefined && step <= rollout.step) return [];
   const next = rollout.step + 1;
-  if (step !== undefined && step !== next) {
+  const wanted = step ?? next;
+  if (wanted <= rollout.step) return [];
+  if (wanted !== next) {
     const message = `must be the next step, ${next}: a rollout takes one step at a time`;
     throw invalidInput([{ message, path: '/step' }]);
   }
@@ -181,11 +182,11 @@ function rollBack(
  * `sortOrder`, remove it, switch the flag off there, or archive, move or delete the flag.
  */
 export function withEndedRollouts(flag: FlagState | undefined, events: readonly FlagEvent[]): readonly FlagEvent[] {
-  if (!flag || events.length === 0) return events;
+  if (!flag) return events;
   const ends = rolloutsIn(flag).flatMap(({ rollout, ...location }) =>
     isEndedBy(events, location, flag) ? [endedEvent(location, rollout, { reason: 'changed' })] : [],
   );
-  return ends.length > 0 ? [...ends, ...events] : events;
+  return [...ends, ...events];
 }
 
 function isEndedBy(events: readonly FlagEvent[], location: StrategyLocation, flag: FlagState): boolean {
@@ -358,8 +359,8 @@ function parameterOf({ parameters }: Pick<Strategy, 'parameters'>, parameter: st
  * rollout.
  */
 export function keepPercentage(wanted: Strategy, current: Strategy): Strategy {
-  const parameter = percentageParameter(current.name);
-  const value = parameter === undefined ? undefined : parameterOf(current, parameter);
-  if (wanted.name !== current.name || parameter === undefined || value === undefined) return wanted;
-  return { ...wanted, parameters: { ...wanted.parameters, [parameter]: value } };
+  const parameter = wanted.name === current.name ? percentageParameter(current.name) : undefined;
+  if (parameter === undefined) return wanted;
+  const value = parameterOf(current, parameter);
+  return value === undefined ? wanted : { ...wanted, parameters: { ...wanted.parameters, [parameter]: value } };
 }
