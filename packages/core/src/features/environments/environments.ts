@@ -331,7 +331,7 @@ export function preparePatterns({ flags, segments }: EvaluatedStates): Promise<u
   return loadPatternsFor({ flags: environmentsOf(flags.values()), segments: segments.values() });
 }
 
-/** Like {@link preparePatterns}, for documents of any kind that are about to be in memory. */
+/** Like `preparePatterns`, for documents of any kind that are about to be in memory. */
 export function preparePatternsIn(updates: Iterable<KeyedUpdate>): Promise<unknown> | undefined {
   return loadPatternsFor({
     flags: environmentsOf(statesIn(updates, flagDocuments)),
