@@ -127,7 +127,7 @@ const CODES = {
   own_change_request: 'refusal',
   /** The request would now do something else than the caller has seen. Read it again. */
   effect_changed: 'refusal',
-  /** No process does what is due: `due.run` is false. */
+  /** No process applies due changes: `due.run` is false. */
   due_disabled: 'refusal',
   /** The strategy has a rollout. */
   rollout_exists: 'refusal',

@@ -142,7 +142,7 @@ interface Finished {
   readonly now: Date;
 }
 
-/** Ends a request in the commit of the set that applies it. Returns whether the set has the approvals that it needs. */
+/** Ends a request in the same commit as its changes. Returns whether the set has the approvals that it needs. */
 export async function finishRequest(
   unit: ChangeSetUnit,
   id: string,

@@ -7,7 +7,7 @@ import { RollingFlags } from './rolling-flags.js';
 import { findRolloutIssues, newRollout, rolloutAdvance, rolloutStop } from './rollout.schema.js';
 import { rolloutOperations } from './rollouts.operations.js';
 
-/** The options of the host that rollouts read. */
+/** The options of `openFlags` that rollouts read. */
 export interface RolloutOptions {
   readonly due?: Omit<DueStepsOptions, 'actor'>;
   readonly actor: string;
