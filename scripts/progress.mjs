@@ -33,6 +33,8 @@ export async function runWithProgress(title, [command, ...options], { activity: 
   let activity = first;
   const stop = startProgress(title, () => activity);
   const child = spawn(command, options, { ...settings, stdio: ['ignore', 'pipe', 'pipe'] });
+  // Two commands may run side by side: one that fails ends the other.
+  process.once('exit', () => child.kill());
   for (const input of [child.stdout, child.stderr]) {
     createInterface({ input }).on('line', (line) => {
       activity = onLine(line) ?? activity;

@@ -31,30 +31,51 @@ const SCOPES = {
   site: [],
 };
 
-const requested = process.argv[2] ?? 'all';
-/** `setup` when people run it themselves, `prestart`, `pretest` and so on before another command. */
-const command = process.env.npm_lifecycle_event;
-const fingerprint = fingerprintOfDependencies();
+/** The driver is compiled for one binary interface of Node. */
 const nodeAbi = process.versions.modules;
 /** `driverAbi`: the Node for which better-sqlite3 is known to be compiled. */
 let installed = readState();
 
-const isCurrent = installed?.fingerprint === fingerprint && rank(installed.scope) >= rank(requested);
-if (!isCurrent) await install();
-if (!hasSqlite(process.versions.node) && installed.driverAbi !== nodeAbi) await ensureDriver();
-await import('./generate.mjs');
-if (command === 'setup') console.log('Everything is installed. Next: npm run build');
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { driver } = await setUp(process.argv[2] ?? 'all');
+  await driver;
+  // People run this one themselves; `prestart`, `pretest` and so on run before another command.
+  if (process.env.npm_lifecycle_event === 'setup') console.log('Everything is installed. Next: npm run build');
+}
 
-async function install() {
+/**
+ * Resolves when the packages are there. The returned promise resolves when the driver of SQLite is there, too: compiling it
+ * takes a minute of one core, and whatever does not load it need not wait. Exits if the installation fails.
+ *
+ * @param requested a name of `SCOPES`
+ */
+export async function setUp(requested) {
+  const fingerprint = fingerprintOfDependencies();
+  const isCurrent = installed?.fingerprint === fingerprint && rank(installed.scope) >= rank(requested);
+  let driver = Promise.resolve();
+  if (!isCurrent) {
+    const linked = new Promise((resolve) => {
+      driver = install(requested, fingerprint, resolve);
+    });
+    await Promise.race([linked, driver]);
+  }
+  driver = driver.then(ensureDriver);
+  await import('./generate.mjs');
+  return { driver };
+}
+
+/** @param onLinked called when all files are in node_modules, before what pnpm compiles */
+async function install(requested, fingerprint, onLinked) {
   const scope = installed !== undefined && rank(installed.scope) > rank(requested) ? installed.scope : requested;
   // There is no fingerprint while pnpm runs, so that an interrupted installation does not count as complete.
   writeState({ scope });
-  await installPackages(scope);
+  await installPackages(scope, onLinked);
   writeState({ scope, fingerprint });
 }
 
 /** Compiles better-sqlite3, unless it works: after an installation by a Node that needs none, or by another version of Node. */
 async function ensureDriver() {
+  if (hasSqlite(process.versions.node) || installed.driverAbi === nodeAbi) return;
   if (!isDriverUsable() && !existsSync(join(ROOT, 'node_modules', DRIVER))) {
     forgetSkipped();
     await installPackages(installed.scope);
@@ -73,9 +94,13 @@ async function ensureDriver() {
   writeState({ ...installed, driverAbi: nodeAbi });
 }
 
-function installPackages(scope) {
+function installPackages(scope, onLinked) {
   const title = 'Installing the dependencies, up to a few minutes the first time';
-  return pnpm(title, ['install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...SCOPES[scope]]);
+  return pnpm(
+    title,
+    ['install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...SCOPES[scope]],
+    onLinked,
+  );
 }
 
 /** pnpm remembers which optional packages it has left out, and does not ask again whether they fit this Node. */
@@ -88,8 +113,8 @@ function rank(scope) {
   return Object.keys(SCOPES).indexOf(scope);
 }
 
-async function pnpm(title, options) {
-  const { onLine, describeFailure } = createReader();
+async function pnpm(title, options, onLinked) {
+  const { onLine, describeFailure } = createReader(onLinked);
   const words = ['npx', '--yes', '--prefer-offline', PNPM, ...options, '--reporter=ndjson'];
   const code = await runWithProgress(title, words, { cwd: ROOT, activity: 'npx, fetching pnpm', onLine });
   if (code === 0) return;
@@ -98,7 +123,7 @@ async function pnpm(title, options) {
 }
 
 /** Reads the output of pnpm: JSON lines, and text before pnpm itself has been installed. */
-function createReader() {
+function createReader(onLinked) {
   const packages = { resolved: new Set(), fetched: new Set(), found_in_store: new Set(), imported: new Set() };
   const messages = [];
   return {
@@ -107,6 +132,7 @@ function createReader() {
     onLine(text) {
       const { name, level, message, err, status, stage, ...event } = parse(text);
       if (level !== 'debug' && level !== 'info') messages.push(err?.message ?? message ?? text);
+      if (stage === 'importing_done') onLinked?.();
       if (name === 'pnpm:progress') {
         packages[status]?.add(event.packageId ?? event.to);
         const fetched = packages.fetched.size + packages.found_in_store.size;
