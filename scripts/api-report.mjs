@@ -6,20 +6,27 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { declarationsOf, entriesOf, PACKAGES, PUBLISHED, readManifest } from './pack/entries.mjs';
 import { checkPublicNames } from './public-names.mjs';
 
 const SILENT = { logLevel: 'none', addToApiReportFile: false };
 const isWriting = process.argv.includes('--write');
 
+const entries = PUBLISHED.flatMap((name) => {
+  const folder = join(PACKAGES, name);
+  // The declaration files of a package's entries.
+  return entriesOf(readManifest(folder)).map(({ compiled }) => ({ folder, declarations: declarationsOf(compiled) }));
+});
+const files = entries.map(({ folder, declarations }) => join(folder, declarations));
+
 const temporary = mkdtempSync(join(tmpdir(), 'api-report-'));
 const outdated = [];
 try {
-  for (const name of PUBLISHED) {
-    const folder = join(PACKAGES, name);
-    for (const declarations of declarationsIn(folder)) report(folder, declarations);
-  }
+  const configs = entries.map(configurationOf);
+  // One program for all reports reads each file once.
+  const compilerState = CompilerState.create(configs[0], { additionalEntryPoints: files.slice(1) });
+  for (const [index, entry] of entries.entries()) report(entry, configs[index], compilerState);
 } finally {
   rmSync(temporary, { recursive: true });
 }
@@ -31,25 +38,15 @@ if (outdated.length > 0) {
   process.exitCode = 1;
 }
 
-const entries = PUBLISHED.flatMap((name) => {
-  const folder = join(PACKAGES, name);
-  return declarationsIn(folder).map((declarations) => join(folder, declarations));
-});
-const violations = checkPublicNames(entries);
+const violations = checkPublicNames(files);
 if (violations.length > 0) {
   console.error(violations.join('\n'));
   process.exitCode = 1;
 }
 
-/** Returns the declaration files of a package's entries. */
-function declarationsIn(folder) {
-  return entriesOf(readManifest(folder)).map(({ compiled }) => declarationsOf(compiled));
-}
-
-function report(folder, declarations) {
-  const name = declarations.replace(/^\.\/dist\/|\.d\.ts$/g, '').replaceAll('/', '-');
+function configurationOf({ folder, declarations }) {
   const file = join(folder, declarations);
-  const config = ExtractorConfig.prepare({
+  return ExtractorConfig.prepare({
     configObject: {
       projectFolder: folder,
       mainEntryPointFilePath: file,
@@ -62,7 +59,7 @@ function report(folder, declarations) {
       },
       apiReport: {
         enabled: true,
-        reportFileName: name,
+        reportFileName: reportOf(declarations),
         reportFolder: join(folder, 'api'),
         reportTempFolder: temporary,
       },
@@ -78,15 +75,25 @@ function report(folder, declarations) {
     configObjectFullPath: join(folder, 'api-extractor.json'),
     packageJsonFullPath: join(folder, 'package.json'),
   });
+}
+
+/** Writes the report of an entry, or compares it with the one that is kept. */
+function report({ folder, declarations }, config, compilerState) {
   Extractor.invoke(config, {
+    compilerState,
     messageCallback: (message) => {
       message.handled = message.logLevel !== 'error';
     },
   });
+  const name = reportOf(declarations);
   const report = withSortedUnions(readFileSync(join(temporary, `${name}.api.md`), 'utf8'));
   const kept = join(folder, 'api', `${name}.api.md`);
   if (isWriting) writeFileSync(kept, report);
   else if (!existsSync(kept) || readFileSync(kept, 'utf8') !== report) outdated.push(`${basename(folder)}/${name}`);
+}
+
+function reportOf(declarations) {
+  return declarations.replace(/^\.\/dist\/|\.d\.ts$/g, '').replaceAll('/', '-');
 }
 
 /** Sorts the texts of unions: the compiler writes those of an inferred type in the order in which it has met them. */
