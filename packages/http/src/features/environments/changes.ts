@@ -99,7 +99,7 @@ export const changeRoutes = [
       const applied = await permissions.flags.apply(changes, options);
       // A repeated id returns the first result, even for another request.
       if (id !== undefined) await checkCommitted(permissions, applied);
-      return shown(applied);
+      return replyToSet(applied);
     },
   }),
   route('POST', `${CHANGES}/plan`, 'planChanges', {
@@ -214,7 +214,7 @@ function holdsMembers({ kind, before, after }: PlannedDocument): boolean {
 }
 
 /** The reply to a set that changed a single flag has the `ETag` of the flag. */
-export function shown(changeSet: ChangeSet): RouteResult {
+export function replyToSet(changeSet: ChangeSet): RouteResult {
   return { body: changeSetToWire(changeSet), ...flagOf(changeSet) };
 }
 

@@ -10,7 +10,7 @@ import { checkUndo, createChangePermissions } from '../../changes/change-permiss
 import { areAll, eventFilterFor, isAboutAccess, projectsOfSetIn, subjectsOf } from '../../events/event-filter.js';
 import { jsonArray, jsonTexts } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
-import { shown, UNDO_ERRORS, visiblePlan, visiblePreview, withoutUndefined } from '../environments/changes.js';
+import { replyToSet, UNDO_ERRORS, visiblePlan, visiblePreview, withoutUndefined } from '../environments/changes.js';
 import {
   BODIES,
   changeSetSchema,
@@ -63,7 +63,7 @@ export const changeSetRoutes = [
       const { reason = request.context.reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
       const { id, bypassApproval } = request.context;
       const authorize = (set: ChangeSet) => checkUndo(permissions, set);
-      return shown(
+      return replyToSet(
         await permissions.flags.history.undo(
           { changeSet: params.id },
           { ...withoutUndefined({ id, reason, bypassApproval }), authorize },
