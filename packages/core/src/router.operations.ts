@@ -207,7 +207,7 @@ export function acceptsTimes(flags: Flags): Promise<boolean> {
 }
 
 /** A result, with the revision of the document after the change, for an `ETag`. */
-export interface Revised<Result> {
+export interface RevisedResult<Result> {
   readonly result: Result;
   /** Undefined if the change has deleted the document. */
   readonly revision: number | undefined;
@@ -222,7 +222,7 @@ export async function changeRevised<Name extends OperationName>(
   flags: Flags,
   op: Name,
   given: ChangeArguments<Name>,
-): Promise<Revised<ResultOf<Name>>> {
+): Promise<RevisedResult<ResultOf<Name>>> {
   const committed = await commitChange(flags, rowOf(op), given);
   const { kind, id } = committed.prepared.subject;
   // The committed documents are in memory, so this does not read the storage.

@@ -61,7 +61,7 @@ export function withdrawChangeRequest(
 interface Decision {
   readonly op: string;
   /** Undefined: there is nothing to do. */
-  readonly decide: (request: RequestState, actor: ChangeAuthor) => rules.Decided | undefined;
+  readonly decide: (request: RequestState, actor: ChangeAuthor) => rules.DecidedRequest | undefined;
   readonly context: ApplyContext | undefined;
   /** The context of the change set, if the call can be repeated by its id. Default: the context of the call. */
   readonly set?: UnattributedContext;

@@ -260,7 +260,7 @@ export async function getChangeRequest(
   const found = await findRequest(engine.read, id);
   const now = engine.now();
   if (!isOpen(rules.stateAt(found.state, now))) return toRequest(found, now);
-  const effect = await describeRequest(engine, found.state).catch(whenRefused);
+  const effect = await describeRequest(engine, found.state).catch(nullIfRefused);
   return toRequest(found, now, effect);
 }
 
@@ -268,7 +268,7 @@ export async function getChangeRequest(
  * Returns null if the changes were refused. Throws other errors again: a failure of the storage or the host says
  * nothing about the changes.
  */
-export function whenRefused(error: unknown): null {
+export function nullIfRefused(error: unknown): null {
   if (refusalOf(error)) return null;
   throw error;
 }

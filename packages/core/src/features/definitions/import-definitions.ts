@@ -28,9 +28,9 @@ import type { Definitions, ImportedDifference, ImportOptions, ImportResult } fro
 import { readAll } from './export-definitions.js';
 import {
   contentsOf,
+  type ImportedDocument,
   type ImportPlan,
   type KnownSegment,
-  type Planned,
   planImport,
   readTarget,
   segmentsFor,
@@ -175,7 +175,7 @@ function toChange(engine: EnvironmentEngine, plan: ImportPlan, rules: boolean): 
 
 /** A planned document and its place in the definitions. */
 interface PlacedDocument {
-  readonly planned: Planned;
+  readonly planned: ImportedDocument;
   readonly path: string;
 }
 
@@ -242,7 +242,7 @@ async function assertNewSegmentsUsable(unit: UnitOfWork, flag: FlagState): Promi
   await assertSegmentsUsable(unit.read, { project: flag.project, events });
 }
 
-function idOf({ kind, target }: Planned): string {
+function idOf({ kind, target }: ImportedDocument): string {
   if (kind === 'flag') return target.name;
   return `${target.id}`;
 }
@@ -264,7 +264,7 @@ function withContents(registry: Registry, document: PlannedDocument): PlannedDoc
   const { kind, id, before, after, events } = document;
   if (before !== null) return document;
   const { project = null } = after as { readonly project?: string };
-  const contents = contentsOf({ kind, target: after } as Planned).map((event) =>
+  const contents = contentsOf({ kind, target: after } as ImportedDocument).map((event) =>
     toPlannedEvent(registry, {
       subject: { kind, id },
       project: kind === projectDocuments.kind ? id : project,

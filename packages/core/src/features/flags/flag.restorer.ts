@@ -4,7 +4,7 @@ import { type Edit, editList } from '../../base/parts.js';
 import { locateRefusals } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { type MergedVersions, mergeVersions, type Versions } from '../../kernel/kind.js';
-import type { Restored, Restorer } from '../../kernel/restorer.js';
+import type { RestoredDocument, Restorer } from '../../kernel/restorer.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from './change-flag.js';
 import { assertCanDepend } from './dependencies.decide.js';
 import { listChildren, listLiveChildren } from './dependencies.operations.js';
@@ -52,7 +52,7 @@ async function assertReferences(unit: UnitOfWork, name: string, target: FlagStat
 async function assertDependencies(
   unit: UnitOfWork,
   child: FlagState,
-  { before, path }: Restored<FlagState>,
+  { before, path }: RestoredDocument<FlagState>,
 ): Promise<void> {
   if (child.dependencies.length === 0) return;
   const [children, liveChildren] = [await listChildren(unit, child.name), await listLiveChildren(unit, child.name)];
