@@ -23,7 +23,7 @@ import type { AuthMode } from '../auth/auth.js';
 import type { Access, Principal, SdkAccess } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
 import type { CLIENT_SPEC_HEADER } from '../client/client-document.js';
-import type { Hub } from '../client/client-hub.js';
+import type { ClientHub } from '../client/client-hub.js';
 import type { RefetchHub } from '../client/refetch-hub.js';
 import type { FindAddresses } from '../client/stream-address.js';
 import type { UnknownTokens } from '../client/unknown-tokens.js';
@@ -171,7 +171,7 @@ export interface SentContent {
 
 /** The parts of the API that handlers for SDKs share. */
 export interface SdkServices {
-  readonly hub: Hub;
+  readonly hub: ClientHub;
   readonly refetchHub: RefetchHub;
   /** Finds the streams to name in bulk evaluations. */
   readonly findAddresses: FindAddresses;

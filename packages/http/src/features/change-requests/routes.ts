@@ -8,7 +8,7 @@ import { readableListRoute } from '../../api/readable-list.js';
 import { type Route, type RouteRequest, route, withRevision } from '../../api/route.js';
 import { isPermitted } from '../../auth/permissions.js';
 import { checkChanges, createChangePermissions } from '../../changes/change-permissions.js';
-import { areAll, hasMembers } from '../../events/event-filter.js';
+import { hasMembers, maySeeAll } from '../../events/event-filter.js';
 import { unchecked } from '../../messages/request.js';
 import {
   CHANGE_ERRORS,
@@ -47,11 +47,11 @@ async function findReadable(
 ): Promise<ChangeRequest> {
   const found = await flags.changeRequests.get({ changeRequest: id });
   const projects = projectsOf(flags, found);
-  if (!(await areAll(projects, (project) => isPermitted(principal, 'getChangeRequest', project)))) {
+  if (!(await maySeeAll(projects, (project) => isPermitted(principal, 'getChangeRequest', project)))) {
     throw changeRequestNotFound(id);
   }
   if (found.changes.some(isAboutMembers)) {
-    const maySee = await areAll(projects, (project) => isPermitted(principal, 'listEvents', project));
+    const maySee = await maySeeAll(projects, (project) => isPermitted(principal, 'listEvents', project));
     if (!maySee) throw changeRequestNotFound(id);
   }
   for (const project of projects) await principal.check(action, project);
@@ -150,7 +150,7 @@ export const changeRequestRoutes = [
     states: REQUEST_STATES,
     item: listedRequestSchema,
     list: listReadableChangeRequests,
-    canRead: (flags, request: ListedChangeRequest, maySee) => areAll(projectsOf(flags, request), maySee),
+    canRead: (flags, request: ListedChangeRequest, maySee) => maySeeAll(projectsOf(flags, request), maySee),
     toWire: listedRequestToWire,
   }),
   route('POST', CHANGE_REQUESTS, 'createChangeRequest', {

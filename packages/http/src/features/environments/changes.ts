@@ -16,7 +16,7 @@ import {
   projectsOfDocument,
 } from '../../auth/permissions.js';
 import { checkChanges, checkCommitted, createChangePermissions } from '../../changes/change-permissions.js';
-import { areAll, hasMembers } from '../../events/event-filter.js';
+import { hasMembers, maySeeAll } from '../../events/event-filter.js';
 import { invalidInput } from '../../messages/errors.js';
 import { unchecked } from '../../messages/request.js';
 import {
@@ -161,7 +161,7 @@ export async function visiblePlan(
   const maySeeMembers = createProjectFilter(principal, 'listMembers', created);
   const visible: PlannedDocument[] = [];
   for (const document of documents) {
-    const isVisible = await areAll(projectsOfDocument(document), maySee);
+    const isVisible = await maySeeAll(projectsOfDocument(document), maySee);
     if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
   }
   return { body: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)), approval }) };
