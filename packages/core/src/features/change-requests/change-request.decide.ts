@@ -38,13 +38,13 @@ export function endsAt({ at, notAfter, expiresAt }: RequestTimes): number {
 }
 
 /** Returns the state for readers: `expired` from the time on that ends the request. */
-export function stateAt(request: Pick<RequestSummary, 'state'> & RequestTimes, now: Date): ChangeRequestStatus {
+export function statusAt(request: Pick<RequestSummary, 'state'> & RequestTimes, now: Date): ChangeRequestStatus {
   return isOpen(request.state) && endsAt(request) <= now.getTime() ? 'expired' : request.state;
 }
 
 /** Throws `change_request_not_open` for a request that has ended. */
 export function assertOpen(request: Pick<RequestSummary, 'id' | 'state'> & RequestTimes, now: Date): void {
-  const state = stateAt(request, now);
+  const state = statusAt(request, now);
   if (isOpen(state)) return;
   const advice = state === 'applied' ? 'undo its change set instead' : 'make a new one';
   const message = `The change request ${request.id} is ${state}, so it cannot be changed; ${advice}.`;
@@ -165,7 +165,7 @@ export function fail(request: RequestState, failure: Refusal, at: Date): Decided
 
 /** Records that a request has expired. Undefined if it has not, or if it has ended already. */
 export function expire(request: RequestState, now: Date): DecidedRequest | undefined {
-  if (!isOpen(request.state) || stateAt(request, now) !== 'expired') return undefined;
+  if (!isOpen(request.state) || statusAt(request, now) !== 'expired') return undefined;
   return end(request, 'expired', { endedAt: request.notAfter ?? request.expiresAt });
 }
 

@@ -20,7 +20,7 @@ import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.
 import type { ListedChangeRequest } from './change-request.types.js';
 import { finishRequest, originOf } from './decisions.js';
 import type { DueRequestClock, SharedRequestEngine } from './request-engine.js';
-import { listRequestSummaries, nullIfRefused, prepareRequested, projectsSeenIn, toListed } from './requests.js';
+import { listRequestSummaries, nullIfRefused, prepareRequestedChanges, projectsSeenIn, toListed } from './requests.js';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -133,7 +133,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     if (now < this.lookedAt + MINUTE) return;
     try {
       for (const summary of await this.look(now)) {
-        if (rules.stateAt(summary, new Date(now)) === 'expired') await this.end(summary.id, rules.expire);
+        if (rules.statusAt(summary, new Date(now)) === 'expired') await this.end(summary.id, rules.expire);
       }
       await this.prune(now);
     } catch {
@@ -182,7 +182,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     const found = await this.engine.read(requestDocuments, id);
     if (!found || !isOpen(found.state.state)) return 'gone';
     const known = `${this.engine.memory.position()} ${found.revision}`;
-    const isExpired = rules.stateAt(found.state, this.engine.now()) === 'expired';
+    const isExpired = rules.statusAt(found.state, this.engine.now()) === 'expired';
     if (!isExpired && this.lacking.get(id) === known) return 'waits';
     const { authorize } = this.options;
     const work = () => this.applyOrEnd(found);
@@ -198,7 +198,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
 
   /** Returns the names of the documents that the changes of a request touch. */
   private async keysOf(request: RequestState): Promise<readonly string[]> {
-    const prepared = (await prepareRequested(this.engine, request, true).catch(nullIfRefused)) ?? [];
+    const prepared = (await prepareRequestedChanges(this.engine, request, true).catch(nullIfRefused)) ?? [];
     const decided = await this.engine.writer.plan(prepared, actorOf(applierOf(request))).catch(nullIfRefused);
     const events = decided?.unit.events ?? [];
     return [...new Set([...prepared, ...events].map(({ subject }) => nameOf(subject)))];
@@ -208,7 +208,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   private async applyOrEnd(found: Versioned<RequestState>): Promise<Outcome> {
     const { id } = found.state;
     try {
-      if (rules.stateAt(found.state, this.engine.now()) === 'expired') return await this.end(id, rules.expire);
+      if (rules.statusAt(found.state, this.engine.now()) === 'expired') return await this.end(id, rules.expire);
       for (let question = 1; ; question++) {
         try {
           await this.apply(found);
@@ -229,7 +229,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     const { engine } = this;
     const { id, reason } = request;
     const by = applierOf(request);
-    const prepared = await prepareRequested(engine, request, true);
+    const prepared = await prepareRequestedChanges(engine, request, true);
     const { authorize } = this.options;
     const asked = authorize && (await this.ask(request, authorize, await engine.writer.plan(prepared, actorOf(by))));
     await engine.writer.run(prepared, {

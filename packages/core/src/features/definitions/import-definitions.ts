@@ -25,9 +25,9 @@ import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { Issues, readDefinitions } from './check-definitions.js';
 import type { Definitions, ImportedDifference, ImportOptions, ImportResult } from './definition.types.js';
-import { readAll } from './export-definitions.js';
+import { readDocumentsOfKind } from './export-definitions.js';
 import {
-  contentsOf,
+  contentEvents,
   type ImportedDocument,
   type ImportPlan,
   type KnownSegment,
@@ -148,7 +148,7 @@ async function prunedFlags(
 
 async function readKnownSegments(engine: EnvironmentEngine): Promise<readonly KnownSegment[]> {
   const known: KnownSegment[] = [];
-  for await (const { id, name, createdAt } of readAll<SegmentState>(engine, segmentDocuments.kind)) {
+  for await (const { id, name, createdAt } of readDocumentsOfKind<SegmentState>(engine, segmentDocuments.kind)) {
     known.push({ id, name, createdAt });
   }
   return known;
@@ -264,7 +264,7 @@ function withContents(registry: Registry, document: PlannedDocument): PlannedDoc
   const { kind, id, before, after, events } = document;
   if (before !== null) return document;
   const { project = null } = after as { readonly project?: string };
-  const contents = contentsOf({ kind, target: after } as ImportedDocument).map((event) =>
+  const contents = contentEvents({ kind, target: after } as ImportedDocument).map((event) =>
     toPlannedEvent(registry, {
       subject: { kind, id },
       project: kind === projectDocuments.kind ? id : project,

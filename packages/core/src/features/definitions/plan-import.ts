@@ -165,7 +165,7 @@ function importTooLarge(count: number): FlagsError {
 }
 
 /** Returns the events that would bring an empty document to a new one. */
-export function contentsOf({ kind, target }: ImportedDocument): readonly DomainEvent[] {
+export function contentEvents({ kind, target }: ImportedDocument): readonly DomainEvent[] {
   if (kind === 'segment') return [];
   if (kind === 'project') return restoreProject({ ...target, members: [] }, target);
   const empty = { ...target, stale: false, archived: false, variants: [], dependencies: [], environments: [] };

@@ -12,7 +12,7 @@ import type { Dependency } from './dependency.types.js';
 import { assertNoChildren, replaceMetadata, reviveFlag } from './flag.decide.js';
 import { enabledEnvironments, environmentOf, type FlagState, rolloutOf, rolloutsIn, segmentsOf } from './flag.js';
 import { evolveFlag, type FlagEvent, findProject, flagDocuments, referredSegments } from './flag.kind.js';
-import { pointerTo, type StartedRollout, startedAndOn } from './rollouts.decide.js';
+import { pointerTo, type StartedRollout, startedRollouts } from './rollouts.decide.js';
 import { replaceEnvironment } from './strategies.decide.js';
 
 export const flagRestorer: Restorer<FlagState, FlagEvent> = {
@@ -166,7 +166,7 @@ function withRolloutsOf(flag: FlagState, other: FlagState, without: readonly Sta
  * those that the set has started. After a later step, such a start is a conflict.
  */
 function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
-  const started = startedAndOn(before, after, now);
+  const started = startedRollouts(before, after, now);
   const [was, became, is] = [before, after, now].map((flag) => flag && withoutRollouts(flag));
   const { target, conflicts } = mergeParts({ before: was, after: became, now: is });
   const stepped = started.filter(({ hasStepped }) => hasStepped);

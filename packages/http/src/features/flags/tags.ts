@@ -9,7 +9,7 @@ import { SIMPLE } from '../../client/client-document.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import { example, listOf, objectComponent, propertyOf, version } from '../../messages/schema.js';
-import { listReadable } from './search.js';
+import { listFlagsForCaller } from './search.js';
 
 const tagSchema = objectComponent('Tag', { type: { type: 'string', const: 'simple' }, value: example('team-shop') });
 
@@ -79,7 +79,7 @@ export const tagRoutes = [
     long: LONG_READ,
     reply: tagListSchema,
     async handle(request) {
-      const { items } = await listReadable(request, {});
+      const { items } = await listFlagsForCaller(request, {});
       return { body: { version: 1, tags: jsonArray(labelsOfAll(items), toTag) } };
     },
   }),
