@@ -89,7 +89,7 @@ const FOLLOWER_LAYERS = [
   'tokens.ts',
   'tickets.ts',
   'identity.ts',
-  'usage.ts',
+  'usage-sender.ts',
   'cache-file.ts',
   'follower.ts',
   'follow-flags.ts',

@@ -8,7 +8,12 @@ import { importDefinitions } from './features/definitions/import-definitions.js'
 import { findFlag, flagDocuments, referredSegments } from './features/flags/flag.kind.js';
 import { type BesideFlag, toDetail } from './features/flags/flag.operations.js';
 import type { FlagDetail } from './features/flags/flag.types.js';
-import { type CanReadProject, type FlagEntry, listEntries, listReadable } from './features/flags/flag-lists.js';
+import {
+  type CanReadProject,
+  type FlagEntry,
+  listEntries,
+  listFlagsOfReadableProjects,
+} from './features/flags/flag-lists.js';
 import type { FlagPage, FlagQuery } from './features/flags/flag-search.types.js';
 import type { Rollout, RolloutQuery } from './features/rollouts/rollout.types.js';
 import { type CanReadRollout, listRollouts } from './features/rollouts/rollouts.operations.js';
@@ -70,7 +75,7 @@ const routerOperations = defineOperations({
     run: (
       engine: FlagsEngine,
       { input, context }: Call<undefined, ReadableQuery<FlagQuery, CanReadProject>, PageQuery | undefined>,
-    ) => listReadable(engine, input.query, { page: context, canRead: input.canRead }),
+    ) => listFlagsOfReadableProjects(engine, input.query, { page: context, canRead: input.canRead }),
   }),
   listFlagEntries: call({
     ref: NO_REFERENCE,
@@ -207,7 +212,7 @@ export function acceptsTimes(flags: Flags): Promise<boolean> {
 }
 
 /** A result, with the revision of the document after the change, for an `ETag`. */
-export interface Revised<Result> {
+export interface RevisedResult<Result> {
   readonly result: Result;
   /** Undefined if the change has deleted the document. */
   readonly revision: number | undefined;
@@ -222,7 +227,7 @@ export async function changeRevised<Name extends OperationName>(
   flags: Flags,
   op: Name,
   given: ChangeArguments<Name>,
-): Promise<Revised<ResultOf<Name>>> {
+): Promise<RevisedResult<ResultOf<Name>>> {
   const committed = await commitChange(flags, rowOf(op), given);
   const { kind, id } = committed.prepared.subject;
   // The committed documents are in memory, so this does not read the storage.

@@ -21,7 +21,7 @@ import { createTickets } from './tickets.js';
 import { TIMES, type Times } from './times.js';
 import { createTokenProbe, createTokenQuestion, createTokens } from './tokens.js';
 import { createUpstream } from './upstream.js';
-import { createUsage } from './usage.js';
+import { createUsageSender } from './usage-sender.js';
 
 /** The result of `followFlags` with a schema: a {@link Follower} whose evaluation accepts declared names only. */
 export interface TypedFollower<Schema extends FlagsSchema>
@@ -140,7 +140,7 @@ async function createFollower({ options, conditions, problems, cached }: Followe
     known: cached?.tokens ?? [],
     onChange: () => cache?.touch(),
   });
-  const usage = createUsage({
+  const usage = createUsageSender({
     ...own,
     ...conditions,
     upstream,

@@ -20,7 +20,7 @@ import * as compiled from './compiled-schemas.js';
 import type { Following } from './following.js';
 import type { Tickets } from './tickets.js';
 import type { Tokens } from './tokens.js';
-import type { Usage } from './usage.js';
+import type { UsageSender } from './usage-sender.js';
 
 /** Whether a follower's flags are current, and where they come from. */
 export interface FollowerStatus extends EvaluationStatus {
@@ -141,7 +141,7 @@ export interface FollowerParts {
   readonly connection: Following;
   readonly tokens: Tokens;
   readonly tickets: Tickets;
-  readonly usage: Usage;
+  readonly usage: UsageSender;
   readonly upstream: string;
   readonly settings: () => FlagsSettings;
   /** Where the flags are from; undefined before there are any. */

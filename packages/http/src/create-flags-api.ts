@@ -2,14 +2,14 @@ import type { Flags } from '@flags/core';
 import { eventToWire, inputSchemas } from '@flags/core/integration/http';
 import { describeNonFlags } from '@flags/core/integration/shared';
 import { createAdmission } from './api/admission.js';
-import { createDocuments } from './api/answer.js';
+import { createDocumentEncoder } from './api/answer.js';
 import { createReplyCache } from './api/caching.js';
 import { createApi, type FlagsApi } from './api/create-api.js';
 import { createEndpoint, type EndpointParts, type EngineParts, type ServedRoute } from './api/endpoint.js';
 import { type Actor, authModeOf, createAuthentication } from './auth/auth.js';
 import { createCors, createHostCheck } from './auth/origin.js';
 import { createUserLookup } from './auth/users.js';
-import { createHub } from './client/client-hub.js';
+import { createClientHub } from './client/client-hub.js';
 import { createRefetchHub } from './client/refetch-hub.js';
 import { createAddressFinder } from './client/stream-address.js';
 import { createUnknownTokens } from './client/unknown-tokens.js';
@@ -95,7 +95,7 @@ function createParts<A extends Actor, Native>(source: FlagsSource, options: ApiO
     source,
     inputs: inputSchemas(source.settings),
     services: {
-      hub: createHub(source, heartbeatInterval),
+      hub: createClientHub(source, heartbeatInterval),
       refetchHub: createRefetchHub(source, heartbeatInterval),
       findAddresses: ofrepStreams
         ? createAddressFinder({ auth: authModeOf(auth), tickets: ticketsOf(source) })
@@ -104,7 +104,7 @@ function createParts<A extends Actor, Native>(source: FlagsSource, options: ApiO
     },
     readBody: createBodyReader(bodyLimit),
     admission,
-    documents: createDocuments(admission),
+    encodeDocument: createDocumentEncoder(admission),
     replies: createReplyCache(),
   };
 }

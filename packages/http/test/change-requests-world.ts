@@ -39,7 +39,7 @@ const USERS: Record<string, User> = {
   namesake: { name: ' ANN ' },
 };
 
-interface Decided {
+interface DecideOptions {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -60,7 +60,7 @@ export interface World extends Pick<HostApp, 'app' | 'flags'> {
   /** Returns the id of such a request. */
   askedBy(user: string, ...projects: readonly Project[]): Promise<string>;
   /** Sends a decision, and expects its status: 200 by default. An approval is one of the present effect. */
-  decide(user: string, id: string, decision: DecisionName, expected?: Decided): Promise<Response>;
+  decide(user: string, id: string, decision: DecisionName, expected?: DecideOptions): Promise<Response>;
   strategiesOf(project: Project): Promise<number>;
 }
 

@@ -96,7 +96,7 @@ export {
   listReadableRollouts,
   loadDefinitions,
   projectOfSegment,
-  type Revised,
+  type RevisedResult,
   type StoredFlag,
   verifyTicket,
 } from '../router.operations.js';

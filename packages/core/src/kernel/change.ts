@@ -68,7 +68,7 @@ export interface PreparedChange<Result = unknown> {
 }
 
 /** The new state of a document, and the event that tells of it. */
-export interface Recorded<State, Event extends DomainEvent> {
+export interface RecordedChange<State, Event extends DomainEvent> {
   readonly next: State;
   readonly event: Event;
   /** The operation whose permission the event needs. Default: that of the change. */
@@ -106,7 +106,7 @@ export interface UnitOfWork extends DocumentReader, CommittedDocuments {
   record<State, Event extends DomainEvent>(
     documents: RecordedDocuments<State>,
     id: string,
-    change: Recorded<State, Event>,
+    change: RecordedChange<State, Event>,
   ): Promise<void>;
   /** Deletes a document without an event, if it exists. */
   remove<State>(documents: Documents<State>, id: string): Promise<void>;

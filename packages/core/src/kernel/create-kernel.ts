@@ -8,7 +8,7 @@ import { createChangeSetWriter, joinRules } from './changes/change-set-writer.js
 import { type DueMode, DueRunner } from './due/runner.js';
 import type { DueSource } from './due/source.js';
 import type { PreparedChange } from './engine.js';
-import type { Feature, Opened } from './feature.js';
+import type { Feature, OpenedFeature } from './feature.js';
 import { createFeed } from './log/feed.js';
 import { followDocuments, type LoadedDocuments } from './replica/replica.js';
 
@@ -47,7 +47,7 @@ export function createKernel<Engine extends SharedEngine, Options>(
   );
   const feed = createFeed({ storage, registry, pollInterval, onError });
   const lifetime = createLifetime();
-  const opened: Opened<object>[] = [];
+  const opened: OpenedFeature<object>[] = [];
   // The features add to both lists when they open.
   const [rules, sources]: [Rules[], DueSource[]] = [[], []];
   const due = new DueRunner(sources, { mode: host.dueMode, polls: pollInterval > 0, now, lifetime, onError });

@@ -33,7 +33,7 @@ export interface Feature<Engine extends SharedEngine, Options> {
    * Opens its parts when an engine starts: synchronously, after the features before it. The documents are in memory. The
    * parts of later features are on the engine once it has started.
    */
-  readonly open?: (engine: Engine, options: Options) => Opened<object>;
+  readonly open?: (engine: Engine, options: Options) => OpenedFeature<object>;
   /**
    * Loads what it needs before documents are in memory, also when they come from another process. Returns undefined if there
    * is nothing to wait for: then they are in memory in the same turn.
@@ -44,7 +44,7 @@ export interface Feature<Engine extends SharedEngine, Options> {
 }
 
 /** What a feature adds to an engine. */
-export interface Opened<Parts> {
+export interface OpenedFeature<Parts> {
   /** The members that it adds to the engine, for its operations and for later features. */
   readonly parts?: Parts;
   /** Asked and told by the writer. */
@@ -64,7 +64,9 @@ export type PartsOf<Features extends ListOf> = Features extends readonly [infer 
   ? PartsOfOne<First> & PartsOf<Rest>
   : unknown;
 
-type PartsOfOne<Given> = Given extends { readonly open: (...given: never[]) => Opened<infer Parts> } ? Parts : unknown;
+type PartsOfOne<Given> = Given extends { readonly open: (...given: never[]) => OpenedFeature<infer Parts> }
+  ? Parts
+  : unknown;
 
 /** The operations of a list of features. */
 export type OperationsOf<Features extends ListOf> = Features extends readonly [

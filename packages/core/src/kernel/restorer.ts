@@ -4,7 +4,7 @@ import type { UnitOfWork } from './change.js';
 import type { Kind, MergedVersions, RecordedKind, Versions } from './kind.js';
 
 /** A document of a restoration, with its present and its target state. */
-export interface Restored<State> {
+export interface RestoredDocument<State> {
   readonly id: string;
   /** Undefined: no document. */
   readonly before: State | undefined;
@@ -28,11 +28,11 @@ export interface Restorer<State, Event extends DomainEvent = DomainEvent> {
   /** Takes a change set back: restores the parts that it has changed, and keeps all later changes of other parts. */
   readonly merge: (versions: Versions<State>) => MergedVersions<State>;
   /** Applies the events that lead to the target. Returns whether there are any. */
-  readonly restore: (unit: UnitOfWork, document: Restored<State>, kinds: KindsInProjects) => Promise<boolean>;
+  readonly restore: (unit: UnitOfWork, document: RestoredDocument<State>, kinds: KindsInProjects) => Promise<boolean>;
   /** Updates the index documents of the kind, after all its documents. */
-  readonly updateIndex?: (unit: UnitOfWork, documents: readonly Restored<State>[]) => Promise<void>;
+  readonly updateIndex?: (unit: UnitOfWork, documents: readonly RestoredDocument<State>[]) => Promise<void>;
   /** Checks the rules between documents on the final state. Not called for unchanged documents. */
-  readonly check?: (unit: UnitOfWork, document: Restored<State>) => Promise<void>;
+  readonly check?: (unit: UnitOfWork, document: RestoredDocument<State>) => Promise<void>;
   /** Refuses the result of a merge that no single operation would allow. */
   readonly assertMergeable?: (
     engine: { readonly settings: FlagsSettings },

@@ -72,7 +72,7 @@ export async function withInstances<Instance extends { close(): Awaitable<void> 
 }
 
 /** Asserts deep equality. Copies both values, because native drivers create objects in another realm than isolated tests. */
-export function same(actual: unknown, expected: unknown): void {
+export function assertEqual(actual: unknown, expected: unknown): void {
   assert.deepEqual(inThisRealm(actual), inThisRealm(expected));
 }
 

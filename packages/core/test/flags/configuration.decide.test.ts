@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/base/limits.js';
 import { addDependency, removeDependencies, removeDependency } from '../../src/features/flags/dependencies.decide.js';
-import { inOrder } from '../../src/features/flags/flag.js';
+import { sortStrategies } from '../../src/features/flags/flag.js';
 import {
   addStrategy,
   configureEnvironment,
@@ -82,7 +82,7 @@ describe('configuring an environment', () => {
     const updates = configure([three, one, two]);
     expect(updates.map(({ type }) => type)).toEqual(Array(3).fill('strategy-updated'));
     const stored = after(FLAG, updates)?.environments[0]?.strategies ?? [];
-    expect(inOrder(stored).map(({ id }) => id)).toEqual(['three', 'one', 'two']);
+    expect(sortStrategies(stored).map(({ id }) => id)).toEqual(['three', 'one', 'two']);
   });
 
   it('gives no strategy a place if the order is the given one', () => {

@@ -1,4 +1,4 @@
-import { pauseRefused, rollBackByGuard, takeDueStep } from '../../src/features/flags/rollouts.decide.js';
+import { pauseAfterRefusal, rollBackByGuard, takeDueStep } from '../../src/features/flags/rollouts.decide.js';
 import type { StrategyRollout } from '../../src/features/flags/strategy-rollout.types.js';
 import { DAY } from '../settable-clock.js';
 import { DUE, LOCATION, rollingFlag, rolloutState, SINCE } from './rollout-states.js';
@@ -31,7 +31,7 @@ describe('a step that is due', () => {
   it.each(MEANWHILE)('that was refused does not pause a rollout that %s meanwhile', (_, changes) => {
     const flag = rollingFlag(changes && rolloutState(changes));
     const failure = { code: 'forbidden', message: 'No.', details: [] } as const;
-    expect(pauseRefused(flag, LOCATION, { seen: SEEN, failure })).toEqual([]);
+    expect(pauseAfterRefusal(flag, LOCATION, { seen: SEEN, failure })).toEqual([]);
   });
 
   it('is not taken before its time', () => {

@@ -7,7 +7,7 @@ import {
   pauseRollout,
   pointerTo,
   resumeRollout,
-  startedAndOn,
+  startedRollouts,
   startRollout,
   stopRollout,
   withEndedRollouts,
@@ -250,7 +250,7 @@ describe('the rollouts that a change set has started', () => {
     ['do not include those of a flag that is gone', [without, started, undefined], []],
     ['do not include those of a flag that it has deleted', [started, undefined, started], []],
   ])('%s', (_, [before, after, now], expected) => {
-    expect(startedAndOn(before, after, now)).toEqual(expected);
+    expect(startedRollouts(before, after, now)).toEqual(expected);
   });
 
   it('have a place in the flag', () => {

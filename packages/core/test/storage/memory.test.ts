@@ -8,7 +8,7 @@ import type { Commit, DocumentKey, DocumentWrite, FlagsStorage } from '../../src
 import { sqliteStorage } from '../../src/storage/sqlite/storage.js';
 import { usageOf } from '../../src/storage/usage/port.js';
 import { storageConformance } from '../../src/testing/storage/conformance.js';
-import { happened, put } from './samples.js';
+import { newEvent, put } from './samples.js';
 
 describe('memory', () => {
   storageConformance('memoryStorage', () => ({ storage: memoryStorage() }));
@@ -145,7 +145,7 @@ describe('memoryStorage and sqliteStorage', () => {
       writes: steps.slice(checked),
       checks: steps.slice(0, checked).map(({ key, expected }) => ({ key, expected })),
       vacant,
-      events: steps.slice(checked).map(({ key }) => ({ ...happened(key.id), subject: key })),
+      events: steps.slice(checked).map(({ key }) => ({ ...newEvent(key.id), subject: key })),
     }));
 
   /** All results of a storage for a history of commits. */
@@ -220,7 +220,7 @@ describe('a prepared commit', () => {
     const { body, texts } = counted();
     const { writes, events } = prepareCommit({
       writes: [{ ...put('a'), body }],
-      events: [{ ...happened('a'), data: body, before: null }],
+      events: [{ ...newEvent('a'), data: body, before: null }],
     });
     expect([writes[0]?.content, events[0]?.data, events[0]?.before]).toEqual([
       { body: '{"name":"a"}', summary: expect.any(String) },
@@ -233,7 +233,7 @@ describe('a prepared commit', () => {
   it('serializes each event that contains something else', () => {
     const { events } = prepareCommit({
       writes: [put('a'), { key: put('b').key, expected: 1, deleted: true }],
-      events: [happened('a'), { ...happened('b'), data: undefined }],
+      events: [newEvent('a'), { ...newEvent('b'), data: undefined }],
     });
     expect(events.map(({ data, write }) => [data, write])).toEqual([
       ['{"id":"a"}', 0],

@@ -11,7 +11,7 @@ export function put(id: string, expected = 0): DocumentPut {
   return { key: flag(id), expected, parent: 'shop', body: { name: id }, summary: { id } };
 }
 
-export function happened(id: string, type = 'changed'): NewEvent {
+export function newEvent(id: string, type = 'changed'): NewEvent {
   return {
     type,
     at: '2026-01-01T00:00:00.000Z',
@@ -27,5 +27,5 @@ export function happened(id: string, type = 'changed'): NewEvent {
 
 /** Creates a flag, with one event of the type. */
 export function creation(id: string, type = 'created'): Commit {
-  return { writes: [put(id)], events: [happened(id, type)] };
+  return { writes: [put(id)], events: [newEvent(id, type)] };
 }

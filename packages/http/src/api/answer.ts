@@ -22,13 +22,13 @@ interface Answered {
   readonly request: FlagsRequest;
   readonly route: Route;
   readonly passage: Passage | undefined;
-  readonly documents: Documents;
+  readonly encodeDocument: EncodeDocument;
 }
 
 /** Converts the result of a handler to a reply. */
 export async function toReply(
   result: RouteResult,
-  { request, route, passage, documents }: Answered,
+  { request, route, passage, encodeDocument }: Answered,
 ): Promise<FlagsReply> {
   const { stream, document, file, revision, next } = result;
   if (stream) return { status: 200, headers: STREAM_HEADERS, stream };
@@ -40,7 +40,7 @@ export async function toReply(
     ...(result.etag && { etag: result.etag }),
   };
   if (document) {
-    const { etag, body, read } = await documents(document);
+    const { etag, body, read } = await encodeDocument(document);
     return textReply({ status, headers: { ...headers, etag }, body: body ?? { first: [], rest: read() } });
   }
   if (file) {
@@ -110,10 +110,10 @@ interface Entry {
 }
 
 /** Returns an encoded document, which clients share. */
-export type Documents = (document: SharedDocument) => Promise<Encoded>;
+export type EncodeDocument = (document: SharedDocument) => Promise<Encoded>;
 
 /** Encodes each document once, and hashes it in the same pass. Only one that does not fit is generated for each client. */
-export function createDocuments(admission: Admission, maxBytes = MAX_BYTES): Documents {
+export function createDocumentEncoder(admission: Admission, maxBytes = MAX_BYTES): EncodeDocument {
   /** The least recently used one first. */
   const kept = new Map<string, Entry>();
   let total = 0;

@@ -16,7 +16,7 @@ import { type BodyReader, type FlagsRequest, headerOf, isShortBody, SHORT_BODY, 
 import { propertiesOf, schemaFrom } from '../messages/schema.js';
 import type { FlagsSource } from '../source.js';
 import type { Admission, Passage } from './admission.js';
-import { type Documents, toConditionalReply, toReply } from './answer.js';
+import { type EncodeDocument, toConditionalReply, toReply } from './answer.js';
 import type { ReplyCache } from './caching.js';
 import { compiledOf } from './compiled.js';
 import { createQueryReader, segmentIdIn } from './query.js';
@@ -56,7 +56,7 @@ export interface EndpointParts {
   readonly services: SdkServices;
   readonly readBody: BodyReader;
   readonly admission: Admission;
-  readonly documents: Documents;
+  readonly encodeDocument: EncodeDocument;
   readonly replies: ReplyCache;
 }
 
@@ -177,13 +177,13 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
 
   async function make(permitted: Permitted): Promise<FlagsReply> {
     const { request, passage } = permitted;
-    const { documents } = parts;
+    const { encodeDocument } = parts;
     const result = await handle(permitted);
     passage?.commit();
     // Writing and hashing a large document takes as long as changing it.
     if (passage?.isInside()) await pause();
     const shown = engine && route.changes === 'flag' ? await showFlag(permitted, result, engine.flags) : result;
-    return toReply(shown, { request, route, passage, documents });
+    return toReply(shown, { request, route, passage, encodeDocument });
   }
 
   /** Reads the request, and calls the handler. */

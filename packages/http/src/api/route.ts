@@ -23,7 +23,7 @@ import type { AuthMode } from '../auth/auth.js';
 import type { Access, Principal, SdkAccess } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
 import type { CLIENT_SPEC_HEADER } from '../client/client-document.js';
-import type { Hub } from '../client/client-hub.js';
+import type { ClientHub } from '../client/client-hub.js';
 import type { RefetchHub } from '../client/refetch-hub.js';
 import type { FindAddresses } from '../client/stream-address.js';
 import type { UnknownTokens } from '../client/unknown-tokens.js';
@@ -40,7 +40,7 @@ import type { PathParameterName } from './path-parameters.js';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The documents whose `ETag` has a revision. */
-type Revised = 'flag' | 'project' | 'segment' | 'changeRequest';
+type KindWithETag = 'flag' | 'project' | 'segment' | 'changeRequest';
 
 /** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
 export interface Route<Name extends ActionName = ActionName> {
@@ -73,12 +73,12 @@ export interface Route<Name extends ActionName = ActionName> {
   /** Error codes that would follow from the other members, but cannot occur. */
   readonly never?: readonly ErrorCode[];
   /** The document that the request changes. The reply has the `ETag` that a GET of it would have. */
-  readonly changes?: Revised;
+  readonly changes?: KindWithETag;
   /**
    * The document whose revision `If-Match` compares. Default: the changed document, if the path names it. Absent: the
    * endpoint ignores the header.
    */
-  readonly ifMatch?: Revised;
+  readonly ifMatch?: KindWithETag;
   /**
    * The reply is the same for all callers with the permission, while the version of these data is the same, so it is
    * cached. `process`: it never changes.
@@ -171,7 +171,7 @@ export interface SentContent {
 
 /** The parts of the API that handlers for SDKs share. */
 export interface SdkServices {
-  readonly hub: Hub;
+  readonly hub: ClientHub;
   readonly refetchHub: RefetchHub;
   /** Finds the streams to name in bulk evaluations. */
   readonly findAddresses: FindAddresses;
@@ -255,7 +255,7 @@ export interface RouteResult {
 type Handled = Promise<RouteResult | undefined> | Promise<void>;
 
 /** Returns a document in its wire form, with its revision. */
-export function revised<Document extends { readonly revision: number }>(
+export function withRevision<Document extends { readonly revision: number }>(
   document: Document,
   toWire: (document: Document) => unknown,
 ): RouteResult {
@@ -263,7 +263,7 @@ export function revised<Document extends { readonly revision: number }>(
 }
 
 /** Changes a flag, and returns a reply whose tag has the new revision. Without a conversion, the reply has no body. */
-export async function changing<Name extends OperationName>(
+export async function changeAndReply<Name extends OperationName>(
   flags: Flags,
   op: Name,
   { toWire, ...given }: ChangeArguments<Name> & { readonly toWire?: (result: ResultOf<Name>) => unknown },
@@ -308,7 +308,7 @@ type Row<Path extends string> = Omit<Route, 'method' | 'path' | 'access' | 'acti
 };
 
 /** The path parameter that names a document. */
-const PARAMETERS: Readonly<Record<Revised, string>> = {
+const PARAMETERS: Readonly<Record<KindWithETag, string>> = {
   flag: '/:featureName',
   project: '/:projectId',
   segment: '/:segmentId',

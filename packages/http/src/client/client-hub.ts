@@ -18,14 +18,14 @@ export interface StreamRequest extends StreamPermission {
 /** The maximum number of channels without streams. They remain for clients that reconnect. */
 const IDLE_CHANNELS = 20;
 
-export type Hub = ReturnType<typeof createHub>;
+export type ClientHub = ReturnType<typeof createClientHub>;
 
 /**
  * Streams the changes of flags to client SDKs.
  *
  * @param heartbeatInterval milliseconds between two heartbeats
  */
-export function createHub(source: FlagsSource, heartbeatInterval: number) {
+export function createClientHub(source: FlagsSource, heartbeatInterval: number) {
   const hydrations = createHydrations();
   const streams = createEventStreams(source, {
     heartbeatInterval,

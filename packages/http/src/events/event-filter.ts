@@ -50,7 +50,7 @@ export async function eventFilterFor(
   };
   const shownReasons = new Set<string>();
   for (const project of projects) await mayRead(project);
-  for (const id of reasons) if (await areAll(await projectsOfSet(id), mayRead)) shownReasons.add(id);
+  for (const id of reasons) if (await maySeeAll(await projectsOfSet(id), mayRead)) shownReasons.add(id);
 
   function show(event: FlagsEvent): FlagsEvent | undefined {
     for (const project of projectsOf([event])) if (!answers.get(project)) return undefined;
@@ -68,7 +68,7 @@ export async function eventFilterFor(
   };
 }
 
-export async function areAll(projects: Iterable<string | null>, maySee: ProjectFilter): Promise<boolean> {
+export async function maySeeAll(projects: Iterable<string | null>, maySee: ProjectFilter): Promise<boolean> {
   for (const project of projects) if (!(await maySee(project))) return false;
   return true;
 }

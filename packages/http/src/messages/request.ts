@@ -234,7 +234,7 @@ function endOfString(text: string, start: number): number {
 }
 
 /** How the body of one request is read. */
-export interface BodyReading {
+export interface BodyReadOptions {
   /** A lower limit than that of the router, in bytes. */
   readonly most?: number | undefined;
   readonly meter?: BodyMeter | undefined;
@@ -242,7 +242,7 @@ export interface BodyReading {
   readonly beforeParsing?: (length: number) => Awaitable<void>;
 }
 
-export type BodyReader = (request: FlagsRequest, reading?: BodyReading) => Promise<unknown>;
+export type BodyReader = (request: FlagsRequest, options?: BodyReadOptions) => Promise<unknown>;
 
 /** Creates a function that reads the JSON body of a request. It resolves to undefined when the request has no body. */
 export function createBodyReader(bodyLimit: number): BodyReader {
@@ -339,7 +339,7 @@ const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompres
 export async function readStream(
   source: Readable,
   headers: IncomingHttpHeaders,
-  reading: StreamReading,
+  options: StreamReadOptions,
 ): Promise<string> {
   try {
     if (source.destroyed) throw endedEarly();
@@ -348,10 +348,10 @@ export async function readStream(
     const announced = Number(headers['content-length'] ?? 0);
     // A compressed body may be as long as the longest one: its length is known after decompression.
     if (decompress || announced > SHORT_BODY)
-      await admit(source, { ...reading, size: decompress ? Math.max(MAX_PACKED, reading.limit) : announced });
-    const received = await collect(source, reading);
-    reading.meter?.end();
-    const bytes = decompress ? await unpack(received, decompress, reading.limit) : received;
+      await admit(source, { ...options, size: decompress ? Math.max(MAX_PACKED, options.limit) : announced });
+    const received = await collect(source, options);
+    options.meter?.end();
+    const bytes = decompress ? await unpack(received, decompress, options.limit) : received;
     if (bytes.byteLength > SHORT_BODY) await pause();
     return decoder.decode(bytes);
   } catch (error) {
@@ -360,7 +360,7 @@ export async function readStream(
   }
 }
 
-export interface StreamReading {
+export interface StreamReadOptions {
   /** The maximum size in bytes, after decompression. */
   readonly limit: number;
   readonly meter: BodyMeter | undefined;
@@ -370,7 +370,7 @@ export interface StreamReading {
 const MAX_PACKED = 1024 * 1024;
 
 /** Waits until there is room for a long body. Nothing is read meanwhile. */
-async function admit(source: Readable, { meter, size }: StreamReading & { readonly size: number }): Promise<void> {
+async function admit(source: Readable, { meter, size }: StreamReadOptions & { readonly size: number }): Promise<void> {
   await meter?.admit(size, () => source.destroy(tooSlow()));
 }
 
@@ -379,7 +379,7 @@ function tooSlow(): HttpError {
   return overloaded('The body arrived too slowly while others waited. Nothing has changed. Send it again.');
 }
 
-async function collect(source: Readable, { limit, meter }: StreamReading): Promise<Uint8Array> {
+async function collect(source: Readable, { limit, meter }: StreamReadOptions): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {

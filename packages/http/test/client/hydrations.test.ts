@@ -1,6 +1,6 @@
 import { type Flags, memoryStorage, openFlags } from '@flags/core';
 import { until } from '../../../../test/until.js';
-import { createHub } from '../../src/client/client-hub.js';
+import { createClientHub } from '../../src/client/client-hub.js';
 import type { ReplySink } from '../../src/index.js';
 
 const DEFAULT = { project: 'default' };
@@ -44,7 +44,7 @@ interface Joined {
 describe('the full state of a stream', () => {
   let flags: Flags;
   let conversions: number;
-  let hub: ReturnType<typeof createHub>;
+  let hub: ReturnType<typeof createClientHub>;
 
   /** Counts how often the flag `checkout` is converted: once per encoding of the state. */
   function counted(engine: Flags): Flags {
@@ -70,7 +70,7 @@ describe('the full state of a stream', () => {
     flags = await openFlags({ storage: memoryStorage() });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     conversions = 0;
-    hub = createHub(counted(flags), 15_000);
+    hub = createClientHub(counted(flags), 15_000);
   });
 
   afterEach(async () => {

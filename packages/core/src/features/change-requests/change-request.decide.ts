@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../base/domain-event.js';
 import { FlagsError, type Refusal } from '../../base/errors.js';
 import { invalidInput } from '../../base/validator.js';
-import type { ChangeAuthor, Recorded } from '../../kernel/change.js';
+import type { ChangeAuthor, RecordedChange } from '../../kernel/change.js';
 import type { GatedEffect } from '../../kernel/changes/change-set.types.js';
 import { assertPerson, isSamePerson } from '../tokens/people.js';
 import {
@@ -17,7 +17,7 @@ import {
 import type { RequestDecision, RequestEvent } from './change-request.kind.js';
 
 /** A request after a decision, with the event of the decision. */
-export type Decided = Recorded<RequestState, RequestEvent & DomainEvent>;
+export type DecidedRequest = RecordedChange<RequestState, RequestEvent & DomainEvent>;
 
 /** Throws `id_taken` unless the request with this id has the same author, changes, times and options. */
 export function assertRepeated(existing: RequestState, { author, hash }: Pick<RequestState, 'author' | 'hash'>): void {
@@ -26,7 +26,7 @@ export function assertRepeated(existing: RequestState, { author, hash }: Pick<Re
   throw new FlagsError('id_taken', message);
 }
 
-export function create(request: RequestState): Decided {
+export function create(request: RequestState): DecidedRequest {
   const data = tell(request, request.state as OpenStatus);
   return { next: request, event: { type: 'change-request-created', data, before: null } };
 }
@@ -38,13 +38,13 @@ export function endsAt({ at, notAfter, expiresAt }: RequestTimes): number {
 }
 
 /** Returns the state for readers: `expired` from the time on that ends the request. */
-export function stateAt(request: Pick<RequestSummary, 'state'> & RequestTimes, now: Date): ChangeRequestStatus {
+export function statusAt(request: Pick<RequestSummary, 'state'> & RequestTimes, now: Date): ChangeRequestStatus {
   return isOpen(request.state) && endsAt(request) <= now.getTime() ? 'expired' : request.state;
 }
 
 /** Throws `change_request_not_open` for a request that has ended. */
 export function assertOpen(request: Pick<RequestSummary, 'id' | 'state'> & RequestTimes, now: Date): void {
-  const state = stateAt(request, now);
+  const state = statusAt(request, now);
   if (isOpen(state)) return;
   const advice = state === 'applied' ? 'undo its change set instead' : 'make a new one';
   const message = `The change request ${request.id} is ${state}, so it cannot be changed; ${advice}.`;
@@ -83,7 +83,7 @@ interface NewApproval extends Omit<StoredApproval, 'effect'> {
  * Adds an approval. Undefined if that changes nothing: no approval is needed, or the person has approved this effect
  * before.
  */
-export function approve(request: RequestState, given: NewApproval, now: Date): Decided | undefined {
+export function approve(request: RequestState, given: NewApproval, now: Date): DecidedRequest | undefined {
   const { actor, at, reason, effect, found } = given;
   assertOpen(request, now);
   assertPerson(actor, 'approve change requests');
@@ -103,7 +103,7 @@ export function schedule(
   request: RequestState,
   { times, by, found }: { readonly times: RequestTimes; readonly by: ChangeAuthor; readonly found: GatedEffect },
   now: Date,
-): Decided | undefined {
+): DecidedRequest | undefined {
   assertOpen(request, now);
   const { expiresAt, appliedBy } = request;
   if (expiresAt !== null && Date.parse(times.at ?? '') > Date.parse(expiresAt)) {
@@ -127,14 +127,14 @@ function decidedOn(approvals: readonly StoredApproval[], found: GatedEffect) {
 }
 
 /** Ends a request. Only a person who is not its author may reject it. */
-export function reject(request: RequestState, actor: ChangeAuthor, at: Date): Decided {
+export function reject(request: RequestState, actor: ChangeAuthor, at: Date): DecidedRequest {
   assertOpen(request, at);
   assertPerson(actor, 'reject change requests');
   assertNotAuthor(request, actor, 'reject');
   return end(request, 'rejected', { endedAt: at.toISOString() });
 }
 
-export function withdraw(request: RequestState, at: Date): Decided {
+export function withdraw(request: RequestState, at: Date): DecidedRequest {
   assertOpen(request, at);
   return end(request, 'withdrawn', { endedAt: at.toISOString() });
 }
@@ -153,19 +153,19 @@ interface Application {
   readonly by: ChangeAuthor;
 }
 
-export function apply(request: RequestState, { changeSet, endedAt, by }: Application, now: Date): Decided {
+export function apply(request: RequestState, { changeSet, endedAt, by }: Application, now: Date): DecidedRequest {
   assertOpen(request, now);
   const lateBy = request.at === null ? null : Math.max(0, Date.parse(endedAt) - Date.parse(request.at));
   return end({ ...request, appliedBy: by }, 'applied', { endedAt, changeSet, lateBy });
 }
 
-export function fail(request: RequestState, failure: Refusal, at: Date): Decided {
+export function fail(request: RequestState, failure: Refusal, at: Date): DecidedRequest {
   return end(request, 'failed', { endedAt: at.toISOString(), failure });
 }
 
 /** Records that a request has expired. Undefined if it has not, or if it has ended already. */
-export function expire(request: RequestState, now: Date): Decided | undefined {
-  if (!isOpen(request.state) || stateAt(request, now) !== 'expired') return undefined;
+export function expire(request: RequestState, now: Date): DecidedRequest | undefined {
+  if (!isOpen(request.state) || statusAt(request, now) !== 'expired') return undefined;
   return end(request, 'expired', { endedAt: request.notAfter ?? request.expiresAt });
 }
 
@@ -173,7 +173,7 @@ function decide(
   request: RequestState,
   decision: RequestDecision,
   changed: Partial<RequestState> & { readonly state: OpenStatus },
-): Decided {
+): DecidedRequest {
   const next = { ...request, ...changed };
   const data = { ...tell(next, changed.state), decision };
   return { next, event: { type: 'change-request-decided', data, before: stateBefore(request) } };
@@ -183,7 +183,7 @@ function end(
   request: RequestState,
   state: Exclude<ChangeRequestStatus, OpenStatus>,
   ended: Partial<Pick<RequestState, 'endedAt' | 'changeSet' | 'lateBy' | 'failure'>>,
-): Decided {
+): DecidedRequest {
   const next = { ...request, state, ...ended };
   const { endedAt, changeSet, lateBy, failure } = next;
   const data = { ...tell(next, state), endedAt, changeSet, lateBy, failure };

@@ -18,7 +18,7 @@ import {
   describeRequest,
   findRequest,
   getChangeRequest,
-  prepareRequested,
+  prepareRequestedChanges,
   toRequest,
 } from './requests.js';
 import { assertUnchanged } from './scope.js';
@@ -61,7 +61,7 @@ export function withdrawChangeRequest(
 interface Decision {
   readonly op: string;
   /** Undefined: there is nothing to do. */
-  readonly decide: (request: RequestState, actor: ChangeAuthor) => rules.Decided | undefined;
+  readonly decide: (request: RequestState, actor: ChangeAuthor) => rules.DecidedRequest | undefined;
   readonly context: ApplyContext | undefined;
   /** The context of the change set, if the call can be repeated by its id. Default: the context of the call. */
   readonly set?: UnattributedContext;
@@ -118,7 +118,7 @@ async function applyNow(
   { ifRevision }: ApplyContext,
 ): Promise<ChangeRequest> {
   const { id, reason } = request;
-  const { documents = engine } = await engine.run(await prepareRequested(engine, request), {
+  const { documents = engine } = await engine.run(await prepareRequestedChanges(engine, request), {
     ...(reason !== null && { reason }),
     ...set,
     origin: originOf(id),
@@ -175,7 +175,7 @@ async function applyAt(
   assertDueRuns(engine);
   const times = readTimes(time, engine.now());
   assertAhead(times, engine.now());
-  const prepared = await prepareRequested(engine, request);
+  const prepared = await prepareRequestedChanges(engine, request);
   const found = await engine.gate.describe(await engine.plan(prepared, { ...set, authorize: authorizeAll(engine) }));
   const decide = (stored: RequestState, by: ChangeAuthor) => rules.schedule(stored, { times, by, found }, engine.now());
   return decideOn(engine, request.id, { op: 'applyChangeRequest', decide, context, set, found });

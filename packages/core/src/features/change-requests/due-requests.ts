@@ -20,7 +20,7 @@ import { ENDED, OPEN, requestDocuments, toSummary } from './change-request.kind.
 import type { ListedChangeRequest } from './change-request.types.js';
 import { finishRequest, originOf } from './decisions.js';
 import type { DueRequestClock, SharedRequestEngine } from './request-engine.js';
-import { listRequestSummaries, prepareRequested, projectsSeenIn, toListed, whenRefused } from './requests.js';
+import { listRequestSummaries, nullIfRefused, prepareRequestedChanges, projectsSeenIn, toListed } from './requests.js';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -61,7 +61,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
    * The due times of requests that this process has written since that read, by id: the list may lack them. Undefined:
    * it has no time, or has ended.
    */
-  private expected = new Map<string, number | undefined>();
+  private rescheduledTimes = new Map<string, number | undefined>();
   /** Requests that are being applied, which may wait for the host. */
   private readonly applying = new Set<string>();
   /**
@@ -72,7 +72,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   /** Requests whose error was reported, so that it is reported once. */
   private readonly reported = new Set<string>();
   /** Applies requests that touch the same document one after the other. */
-  private readonly inOrder = createKeyedMutex();
+  private readonly runExclusive = createKeyedMutex();
 
   constructor(
     private readonly engine: SharedRequestEngine,
@@ -81,7 +81,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
 
   reschedule(request: RequestSummary): void {
     const at = isOpen(request.state) && request.at !== null ? Date.parse(request.at) : undefined;
-    this.expected.set(request.id, at);
+    this.rescheduledTimes.set(request.id, at);
     if (at === undefined) this.times.delete(request.id);
     else this.times.set(request.id, at);
     if (at !== undefined) this.engine.due.wakeBy(at);
@@ -91,7 +91,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     let next = Number.POSITIVE_INFINITY;
     for (const [id, at] of this.times) {
       // The last read of the list has already tried the requests that were due. They wait for the next poll.
-      if (at > this.lookedAt || this.expected.has(id)) next = Math.min(next, Math.max(at, this.lookedAt + 1));
+      if (at > this.lookedAt || this.rescheduledTimes.has(id)) next = Math.min(next, Math.max(at, this.lookedAt + 1));
     }
     return next;
   }
@@ -133,7 +133,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     if (now < this.lookedAt + MINUTE) return;
     try {
       for (const summary of await this.look(now)) {
-        if (rules.stateAt(summary, new Date(now)) === 'expired') await this.end(summary.id, rules.expire);
+        if (rules.statusAt(summary, new Date(now)) === 'expired') await this.end(summary.id, rules.expire);
       }
       await this.prune(now);
     } catch {
@@ -144,12 +144,12 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   /** Returns the open requests. */
   private async look(now: number): Promise<readonly RequestSummary[]> {
     this.lookedAt = now;
-    this.expected = new Map();
+    this.rescheduledTimes = new Map();
     const open: RequestSummary[] = [];
     for await (const { summary } of listRequestSummaries(this.engine, OPEN)) open.push(summary);
     const times = open.flatMap(({ id, at }) => (at === null ? [] : [[id, Date.parse(at)] as const]));
     this.times = new Map(times);
-    for (const [id, at] of this.expected) {
+    for (const [id, at] of this.rescheduledTimes) {
       if (at === undefined) this.times.delete(id);
       else this.times.set(id, at);
     }
@@ -182,12 +182,12 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     const found = await this.engine.read(requestDocuments, id);
     if (!found || !isOpen(found.state.state)) return 'gone';
     const known = `${this.engine.memory.position()} ${found.revision}`;
-    const isExpired = rules.stateAt(found.state, this.engine.now()) === 'expired';
+    const isExpired = rules.statusAt(found.state, this.engine.now()) === 'expired';
     if (!isExpired && this.lacking.get(id) === known) return 'waits';
     const { authorize } = this.options;
     const work = () => this.applyOrEnd(found);
     try {
-      return await (authorize ? this.inOrder(await this.keysOf(found.state), work) : work());
+      return await (authorize ? this.runExclusive(await this.keysOf(found.state), work) : work());
     } catch (error) {
       if (error instanceof HasChanged) return 'waits';
       if (!isFlagsError(error) || error.code !== 'approval_required') throw error;
@@ -198,8 +198,8 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
 
   /** Returns the names of the documents that the changes of a request touch. */
   private async keysOf(request: RequestState): Promise<readonly string[]> {
-    const prepared = (await prepareRequested(this.engine, request, true).catch(whenRefused)) ?? [];
-    const decided = await this.engine.writer.plan(prepared, actorOf(applierOf(request))).catch(whenRefused);
+    const prepared = (await prepareRequestedChanges(this.engine, request, true).catch(nullIfRefused)) ?? [];
+    const decided = await this.engine.writer.plan(prepared, actorOf(applierOf(request))).catch(nullIfRefused);
     const events = decided?.unit.events ?? [];
     return [...new Set([...prepared, ...events].map(({ subject }) => nameOf(subject)))];
   }
@@ -208,7 +208,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
   private async applyOrEnd(found: Versioned<RequestState>): Promise<Outcome> {
     const { id } = found.state;
     try {
-      if (rules.stateAt(found.state, this.engine.now()) === 'expired') return await this.end(id, rules.expire);
+      if (rules.statusAt(found.state, this.engine.now()) === 'expired') return await this.end(id, rules.expire);
       for (let question = 1; ; question++) {
         try {
           await this.apply(found);
@@ -229,7 +229,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     const { engine } = this;
     const { id, reason } = request;
     const by = applierOf(request);
-    const prepared = await prepareRequested(engine, request, true);
+    const prepared = await prepareRequestedChanges(engine, request, true);
     const { authorize } = this.options;
     const asked = authorize && (await this.ask(request, authorize, await engine.writer.plan(prepared, actorOf(by))));
     await engine.writer.run(prepared, {
@@ -265,7 +265,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
 
   private async end(
     id: string,
-    decide: (request: RequestState, now: Date) => rules.Decided | undefined,
+    decide: (request: RequestState, now: Date) => rules.DecidedRequest | undefined,
   ): Promise<Outcome> {
     const { writer, now } = this.engine;
     const { id: changeSet } = await writer.run([], {

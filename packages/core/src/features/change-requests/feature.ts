@@ -1,5 +1,5 @@
 import { describeObject } from '../../base/inputs.js';
-import type { Opened } from '../../kernel/feature.js';
+import type { OpenedFeature } from '../../kernel/feature.js';
 import { describeKind } from '../../kernel/restorer.js';
 import { requestDocuments } from './change-request.kind.js';
 import {
@@ -22,7 +22,7 @@ export interface RequestOptions {
   readonly actor: string;
 }
 
-function open(engine: SharedRequestEngine, { due, actor }: RequestOptions): Opened<RequestParts> {
+function open(engine: SharedRequestEngine, { due, actor }: RequestOptions): OpenedFeature<RequestParts> {
   const gate = createApprovalGate(engine);
   const dueRequests = new DueRequests(engine, { ...due, actor });
   return { parts: { gate, dueRequests }, rules: gate, due: dueRequests };

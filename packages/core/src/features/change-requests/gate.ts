@@ -8,7 +8,13 @@ import { digestEffects, type EffectReplica, findEffects, type PlannedState } fro
 import type { FlagEffect } from '../flags/effect.decide.js';
 import { type FlagEvent, isVisible } from '../flags/flag.kind.js';
 import { isFreeOfApproval } from '../flags/review.js';
-import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY, loweredBy, protectedBy } from './policy.js';
+import {
+  APPROVAL_POLICY,
+  type ApprovalPolicy,
+  EMPTY_POLICY,
+  loweredEnvironments,
+  protectedEnvironments,
+} from './policy.js';
 import { policyDocuments } from './policy.kind.js';
 import { POLICY_KEY } from './policy.operations.js';
 
@@ -62,8 +68,8 @@ export function createApprovalGate(engine: GateEngine): DescribingGate {
     const policy = await policyOf(unit);
     const next = unit.written(policyDocuments).get(APPROVAL_POLICY);
     if (isEmpty(policy) && !next) return undefined;
-    const lowered = next ? loweredBy(policy, next) : {};
-    const environments = protectedBy(policy);
+    const lowered = next ? loweredEnvironments(policy, next) : {};
+    const environments = protectedEnvironments(policy);
     const states = statesOf(decided);
     const steps = stepsToApprove(unit).filter(({ environment }) => environments.includes(environment));
     let found: readonly FlagEffect[] = [];

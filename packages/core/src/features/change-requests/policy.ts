@@ -28,17 +28,17 @@ export function toKnownPolicy(
   const isKnown = (name: string) => environments.some((one) => one.name === name);
   return {
     environments: policy.environments,
-    unknownEnvironments: protectedBy(policy).filter((name) => !isKnown(name)),
+    unknownEnvironments: protectedEnvironments(policy).filter((name) => !isKnown(name)),
   };
 }
 
 /** Returns the names of the protected environments. */
-export function protectedBy({ environments }: ApprovalPolicy): readonly string[] {
+export function protectedEnvironments({ environments }: ApprovalPolicy): readonly string[] {
   return Object.keys(environments);
 }
 
 /** Returns the environments that a new policy protects less, with the approvals that they needed before. */
-export function loweredBy(before: ApprovalPolicy, after: ApprovalPolicy): ApprovalPolicy['environments'] {
+export function loweredEnvironments(before: ApprovalPolicy, after: ApprovalPolicy): ApprovalPolicy['environments'] {
   const lowered = Object.entries(before.environments).filter(([name, { required }]) => {
     const kept = Object.hasOwn(after.environments, name) ? after.environments[name] : undefined;
     return (kept?.required ?? 0) < required;

@@ -37,7 +37,7 @@ import type {
   NewChangeRequest,
 } from './change-request.types.js';
 import type { RequestEngine, SharedRequestEngine } from './request-engine.js';
-import { contentsOf, scopeOf } from './scope.js';
+import { hashContents, scopeOf } from './scope.js';
 
 const { kind: KIND } = requestDocuments;
 
@@ -141,14 +141,14 @@ async function planRequest(
   if (bytes > LIMITS.documentBytes) {
     throw documentTooLarge(engine.registry, { kind: KIND, id: given.id }, { bytes });
   }
-  const prepared = await prepareRequested(engine, given);
+  const prepared = await prepareRequestedChanges(engine, given);
   const decided =
     given.at === null
       ? await engine.writer.plan(prepared, { actor: KIND })
       : await engine.plan(prepared, { ...set, authorize: authorizeAll(engine) });
   const found = await engine.gate.describe(decided);
   const { approval, effect } = found;
-  const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
+  const contents = given.ifUnchanged ? await hashContents(decided.unit, prepared) : undefined;
   const scope = await scopeOf(given.changes as readonly GivenChange[], prepared, {
     decided,
     registry: engine.registry,
@@ -177,7 +177,7 @@ async function planRequest(
  *
  * @param areAccepted whether the process that made the request has checked that its rollouts will go on
  */
-export function prepareRequested<E extends SharedRequestEngine>(
+export function prepareRequestedChanges<E extends SharedRequestEngine>(
   engine: E,
   { id, changes }: Pick<RequestState, 'id' | 'changes'>,
   areAccepted = false,
@@ -216,7 +216,7 @@ async function assertRoom(engine: RequestEngine, { author, bytes, replaces }: Ro
   let [count, own, total] = [1, 1, bytes];
   const now = engine.now();
   for await (const { summary } of listRequestSummaries(engine, OPEN)) {
-    if (summary.id === replaces || rules.stateAt(summary, now) === 'expired') continue;
+    if (summary.id === replaces || rules.statusAt(summary, now) === 'expired') continue;
     count += 1;
     total += summary.bytes;
     if (isSamePerson(summary.author, author)) own += 1;
@@ -259,8 +259,8 @@ export async function getChangeRequest(
 ): Promise<ChangeRequest> {
   const found = await findRequest(engine.read, id);
   const now = engine.now();
-  if (!isOpen(rules.stateAt(found.state, now))) return toRequest(found, now);
-  const effect = await describeRequest(engine, found.state).catch(whenRefused);
+  if (!isOpen(rules.statusAt(found.state, now))) return toRequest(found, now);
+  const effect = await describeRequest(engine, found.state).catch(nullIfRefused);
   return toRequest(found, now, effect);
 }
 
@@ -268,7 +268,7 @@ export async function getChangeRequest(
  * Returns null if the changes were refused. Throws other errors again: a failure of the storage or the host says
  * nothing about the changes.
  */
-export function whenRefused(error: unknown): null {
+export function nullIfRefused(error: unknown): null {
   if (refusalOf(error)) return null;
   throw error;
 }
@@ -278,7 +278,7 @@ export function whenRefused(error: unknown): null {
  * reader need not be permitted to apply it.
  */
 export async function describeRequest(engine: SharedRequestEngine, request: RequestState): Promise<GatedEffect> {
-  const prepared = await prepareRequested(engine, request, true);
+  const prepared = await prepareRequestedChanges(engine, request, true);
   return engine.gate.describe(await engine.writer.plan(prepared, { actor: KIND }));
 }
 
@@ -318,7 +318,7 @@ export function toListed(
   revision: number,
   now: Date,
 ): ListedChangeRequest {
-  const state = rules.stateAt(summary, now);
+  const state = rules.statusAt(summary, now);
   // The request has expired, but no process has recorded that yet.
   const endedAt = state === 'expired' ? (summary.notAfter ?? summary.expiresAt) : summary.endedAt;
   return { ...summary, state, endedAt, approvals: approvalsOf(summary.approvals, effect), revision };

@@ -74,7 +74,7 @@ function projectsOf(
 }
 
 /** Returns the hash of the stored content of every document that the changes touch. */
-export async function contentsOf(
+export async function hashContents(
   unit: ChangeSetUnit,
   changes: readonly PreparedChange[],
 ): Promise<Readonly<Record<string, string>>> {

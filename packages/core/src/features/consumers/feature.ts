@@ -1,5 +1,5 @@
 import { describeObject } from '../../base/inputs.js';
-import type { Opened } from '../../kernel/feature.js';
+import type { OpenedFeature } from '../../kernel/feature.js';
 import { consumerInput, consumerReset } from './consumer.js';
 import { OwnConsumers } from './consumer-runner.js';
 import { consumerOperations } from './consumers.operations.js';
@@ -11,5 +11,5 @@ export const consumersFeature = {
     consumerReset: describeObject(consumerReset),
   },
   operations: consumerOperations,
-  open: (): Opened<{ readonly consumers: OwnConsumers }> => ({ parts: { consumers: new OwnConsumers() } }),
+  open: (): OpenedFeature<{ readonly consumers: OwnConsumers }> => ({ parts: { consumers: new OwnConsumers() } }),
 } as const;

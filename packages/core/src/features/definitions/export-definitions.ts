@@ -40,18 +40,18 @@ export async function exportDefinitions(
   const own = <Definition>(definition: Definition) => (isReadOnly ? definition : (copyJson(definition) as Definition));
   const isIncluded = await createFilter(engine, query, canRead);
   const projects: ProjectState[] = [];
-  for await (const project of readAll<ProjectState>(engine, projectDocuments.kind)) {
+  for await (const project of readDocumentsOfKind<ProjectState>(engine, projectDocuments.kind)) {
     if (await isIncluded(project.id)) projects.push(own(project));
   }
   const segments: SegmentState[] = [];
-  for await (const segment of readAll<SegmentState>(engine, segmentDocuments.kind)) {
+  for await (const segment of readDocumentsOfKind<SegmentState>(engine, segmentDocuments.kind)) {
     if (await isIncluded(segment.project ?? null)) segments.push(own(segment));
   }
   const names = new Map(segments.map(({ id, name }) => [id, name]));
   const nameOf = (id: number) => names.get(id) ?? id;
   const environments = engine.settings.environments.map(({ name }) => name);
   const flags: DefinedFlag[] = [];
-  for await (const flag of readAll<FlagState>(engine, flagDocuments.kind)) {
+  for await (const flag of readDocumentsOfKind<FlagState>(engine, flagDocuments.kind)) {
     if (await isIncluded(flag.project)) flags.push(own(toFlagDefinition(flag, { environments, nameOf })));
   }
   segments.sort((one, other) => one.id - other.id);
@@ -62,7 +62,10 @@ export async function exportDefinitions(
  * Yields the documents of a kind in the order of their ids, in slices. Those that are in memory are not copied, because
  * copies would double the memory: callers must not change them.
  */
-export async function* readAll<State>({ storage, memory }: EnvironmentEngine, kind: string): AsyncGenerator<State> {
+export async function* readDocumentsOfKind<State>(
+  { storage, memory }: EnvironmentEngine,
+  kind: string,
+): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
     await pause();

@@ -25,12 +25,12 @@ import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { Issues, readDefinitions } from './check-definitions.js';
 import type { Definitions, ImportedDifference, ImportOptions, ImportResult } from './definition.types.js';
-import { readAll } from './export-definitions.js';
+import { readDocumentsOfKind } from './export-definitions.js';
 import {
-  contentsOf,
+  contentEvents,
+  type ImportedDocument,
   type ImportPlan,
   type KnownSegment,
-  type Planned,
   planImport,
   readTarget,
   segmentsFor,
@@ -148,7 +148,7 @@ async function prunedFlags(
 
 async function readKnownSegments(engine: EnvironmentEngine): Promise<readonly KnownSegment[]> {
   const known: KnownSegment[] = [];
-  for await (const { id, name, createdAt } of readAll<SegmentState>(engine, segmentDocuments.kind)) {
+  for await (const { id, name, createdAt } of readDocumentsOfKind<SegmentState>(engine, segmentDocuments.kind)) {
     known.push({ id, name, createdAt });
   }
   return known;
@@ -175,7 +175,7 @@ function toChange(engine: EnvironmentEngine, plan: ImportPlan, rules: boolean): 
 
 /** A planned document and its place in the definitions. */
 interface PlacedDocument {
-  readonly planned: Planned;
+  readonly planned: ImportedDocument;
   readonly path: string;
 }
 
@@ -242,7 +242,7 @@ async function assertNewSegmentsUsable(unit: UnitOfWork, flag: FlagState): Promi
   await assertSegmentsUsable(unit.read, { project: flag.project, events });
 }
 
-function idOf({ kind, target }: Planned): string {
+function idOf({ kind, target }: ImportedDocument): string {
   if (kind === 'flag') return target.name;
   return `${target.id}`;
 }
@@ -264,7 +264,7 @@ function withContents(registry: Registry, document: PlannedDocument): PlannedDoc
   const { kind, id, before, after, events } = document;
   if (before !== null) return document;
   const { project = null } = after as { readonly project?: string };
-  const contents = contentsOf({ kind, target: after } as Planned).map((event) =>
+  const contents = contentEvents({ kind, target: after } as ImportedDocument).map((event) =>
     toPlannedEvent(registry, {
       subject: { kind, id },
       project: kind === projectDocuments.kind ? id : project,

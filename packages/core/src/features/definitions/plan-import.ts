@@ -30,7 +30,7 @@ export type Definition = { readonly path: string } & (
 );
 
 /** A document that an import changes. `current` is undefined for a new one. */
-export type Planned =
+export type ImportedDocument =
   | { readonly kind: 'project'; readonly current: ProjectState | undefined; readonly target: ProjectState }
   | { readonly kind: 'segment'; readonly current: SegmentState | undefined; readonly target: SegmentState }
   | { readonly kind: 'flag'; readonly current: FlagState | undefined; readonly target: FlagState };
@@ -128,7 +128,7 @@ export async function readTarget(
   engine: ChangeEngine,
   read: Read,
   { item, plan, segments, actor }: TargetInput,
-): Promise<Planned | undefined> {
+): Promise<ImportedDocument | undefined> {
   const { now, newId } = plan;
   if (item.kind === 'project') {
     const current = (await read(projectDocuments, item.definition.id))?.state;
@@ -155,7 +155,7 @@ export async function readTarget(
   return { kind: 'flag', current, target: { ...target, dependencies } };
 }
 
-function isChange({ registry }: ChangeEngine, { kind, current, target }: Planned): boolean {
+function isChange({ registry }: ChangeEngine, { kind, current, target }: ImportedDocument): boolean {
   return (registry.restorerOf(kind)?.eventsBetween(current, target).length ?? 0) > 0;
 }
 
@@ -165,7 +165,7 @@ function importTooLarge(count: number): FlagsError {
 }
 
 /** Returns the events that would bring an empty document to a new one. */
-export function contentsOf({ kind, target }: Planned): readonly DomainEvent[] {
+export function contentEvents({ kind, target }: ImportedDocument): readonly DomainEvent[] {
   if (kind === 'segment') return [];
   if (kind === 'project') return restoreProject({ ...target, members: [] }, target);
   const empty = { ...target, stale: false, archived: false, variants: [], dependencies: [], environments: [] };
@@ -247,7 +247,7 @@ function createReferences(engine: ChangeEngine, { projects, flags }: Required<De
   };
 }
 
-function findTargetIssues(item: Definition, planned: Planned): readonly Problem[] {
+function findTargetIssues(item: Definition, planned: ImportedDocument): readonly Problem[] {
   if (planned.kind === 'project' && !planned.current && planned.target.id === '*') {
     return [{ path: '/id', message: 'must not be *, which means all projects' }];
   }

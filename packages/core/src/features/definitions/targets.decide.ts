@@ -26,7 +26,7 @@ import type {
 } from './definition.types.js';
 
 /** Values of new documents. */
-export interface Origin {
+export interface TargetContext {
   readonly now: string;
   readonly actor: string;
   /** Returns the id of a new strategy. Repeated calls for one place return the same id. */
@@ -37,7 +37,7 @@ export interface Origin {
 export function projectTarget(
   { id, name, description, createdAt, members }: DefinedProject,
   current: ProjectState | undefined,
-  { now }: Pick<Origin, 'now'>,
+  { now }: Pick<TargetContext, 'now'>,
 ): ProjectState {
   const given = members?.map(({ userId, roleId }) => ({ userId, roleId }));
   return {
@@ -53,7 +53,7 @@ export function projectTarget(
 export function segmentTarget(
   definition: DefinedSegment,
   current: SegmentState | undefined,
-  { id, now, actor }: Pick<Origin, 'now' | 'actor'> & { readonly id: number },
+  { id, now, actor }: Pick<TargetContext, 'now' | 'actor'> & { readonly id: number },
 ): SegmentState {
   const { name, description, constraints, createdAt, createdBy } = definition;
   const project = definition.project === undefined ? current?.project : (definition.project ?? undefined);
@@ -68,13 +68,17 @@ export function segmentTarget(
   };
 }
 
-export interface FlagOrigin extends Origin {
+export interface FlagTargetContext extends TargetContext {
   readonly defaultType: string;
   /** Returns the id of a segment in the store. */
   readonly segmentId: (reference: string | number) => number;
 }
 
-export function flagTarget(definition: DefinedFlag, current: FlagState | undefined, origin: FlagOrigin): FlagState {
+export function flagTarget(
+  definition: DefinedFlag,
+  current: FlagState | undefined,
+  origin: FlagTargetContext,
+): FlagState {
   const { name, createdAt, archived = current?.archived ?? false, variants, dependencies } = definition;
   const base =
     current ??
@@ -122,7 +126,7 @@ function toDependency({ flag, enabled = true, variants = [] }: DependencyInput) 
 function environmentsOf(
   { name, environments = {} }: DefinedFlag,
   current: FlagState,
-  origin: FlagOrigin,
+  origin: FlagTargetContext,
 ): readonly EnvironmentState[] {
   const given = new Map(Object.entries(environments));
   const kept = current.environments.map((environment) => {
@@ -136,7 +140,7 @@ function environmentsOf(
   return [...kept, ...added];
 }
 
-interface Place extends FlagOrigin {
+interface Place extends FlagTargetContext {
   readonly place: string;
 }
 
@@ -196,7 +200,7 @@ function strategiesOf(
   });
 }
 
-function fromDefinition({ id: _id, segments, ...rest }: DefinedStrategy, { segmentId }: FlagOrigin): Strategy {
+function fromDefinition({ id: _id, segments, ...rest }: DefinedStrategy, { segmentId }: FlagTargetContext): Strategy {
   const ids = segments && [...new Set(segments.map(segmentId))];
   return toStrategy('', { ...rest, ...(ids && { segments: ids }) });
 }

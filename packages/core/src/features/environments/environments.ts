@@ -21,7 +21,7 @@ import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../../eval
 import { STRATEGIES } from '../../evaluation/strategies.js';
 import { type EnvironmentCount, type FlagUsage, UsageCounters } from '../../evaluation/usage-counters.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
-import type { Opened } from '../../kernel/feature.js';
+import type { OpenedFeature } from '../../kernel/feature.js';
 import type { Documents, KeyedUpdate } from '../../storage/document-reader.js';
 import type { DocumentKey } from '../../storage/port.js';
 import type { Dependency } from '../flags/dependency.types.js';
@@ -275,7 +275,7 @@ export interface EvaluationSetup {
 export function openEnvironments(
   { settings, memory, usageWriter, now, onError }: SharedEngine & { readonly usageWriter: UsageWriter },
   host: EvaluationSetup,
-): Opened<EnvironmentParts> {
+): OpenedFeature<EnvironmentParts> {
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, payloads } = host;
   const documents = flagDocumentsIn(memory);
   const impressions = createListeners<Impression>(onError);

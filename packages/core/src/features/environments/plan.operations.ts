@@ -9,7 +9,12 @@ import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../..
 import type { Snapshot, StrategyRollout } from '../../evaluation/snapshot.js';
 import type { ChangeEngine, DecidedSet } from '../../kernel/changes/change-engine.js';
 import type { ApplyOptions, PlannedDocument } from '../../kernel/changes/change-set.types.js';
-import { apply, type GivenChange, planDocuments, prepareAll } from '../../kernel/changes/change-sets.operations.js';
+import {
+  applyChanges,
+  type GivenChange,
+  planDocuments,
+  prepareAll,
+} from '../../kernel/changes/change-sets.operations.js';
 import { toPlannedDocuments } from '../../kernel/changes/planned.js';
 import { type Call, call, defineOperations, NO_REFERENCE } from '../../kernel/operation.js';
 import type { SegmentState } from '../segments/segment.js';
@@ -209,7 +214,7 @@ export const changeSetOperations = defineOperations({
   apply: call({
     ref: NO_REFERENCE,
     run: (engine: EnvironmentEngine, { input, context }: Call<undefined, Changes, ApplyOptions | undefined>) =>
-      apply(engine, input, context),
+      applyChanges(engine, input, context),
   }),
   plan: call({
     ref: NO_REFERENCE,

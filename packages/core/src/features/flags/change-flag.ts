@@ -10,7 +10,7 @@ import {
   type FlagEvent,
   findFlag,
   flagDocuments,
-  grows,
+  mayGrow,
   mayRefer,
   referredSegments,
   throwFlagNotFound,
@@ -127,7 +127,7 @@ export function editFlag<Result>(
     ...change,
     async decide(flag, unit, context) {
       const events = await decide(flag, unit, context);
-      if (!events.some(grows)) return events;
+      if (!events.some(mayGrow)) return events;
       const after = events.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag;
       assertNoFaults(newFaults(flag, after, constraintsOf?.(unit)), change.pathOf);
       await check?.({ before: flag, after, events }, unit);

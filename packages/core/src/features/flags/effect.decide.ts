@@ -2,7 +2,7 @@ import { isSameJson } from '../../base/json.js';
 import { memberOf } from '../../base/parts.js';
 import type { Constraint } from '../../evaluation/definitions.types.js';
 import { percentageParameter } from '../../evaluation/strategies.js';
-import { type EnvironmentState, environmentOf, type FlagState, inOrder, rolloutOf } from './flag.js';
+import { type EnvironmentState, environmentOf, type FlagState, rolloutOf, sortStrategies } from './flag.js';
 import type { Strategy, StrategyVariant } from './strategy.types.js';
 import type { StrategyRollout } from './strategy-rollout.types.js';
 
@@ -70,7 +70,7 @@ function describeDefinition(
 
 /** Returns the strategies that clients receive. */
 function strategiesInUse(flag: FlagState, environment: string): readonly Strategy[] {
-  return inOrder(environmentOf(flag, environment).strategies).filter(({ disabled }) => !disabled);
+  return sortStrategies(environmentOf(flag, environment).strategies).filter(({ disabled }) => !disabled);
 }
 
 /** Returns the effect of a change on a flag; undefined if clients see the same. */

@@ -1,6 +1,6 @@
 import { describeInput, describeObject } from '../../base/inputs.js';
 import type { Engine } from '../../kernel/engine.js';
-import type { Opened } from '../../kernel/feature.js';
+import type { OpenedFeature } from '../../kernel/feature.js';
 import { describeKind } from '../../kernel/restorer.js';
 import { dependencyOperations } from './dependencies.operations.js';
 import { flagDocuments } from './flag.kind.js';
@@ -34,7 +34,7 @@ import type { StrategyPlace } from './strategy.types.js';
 import type { VariantInput } from './variant.types.js';
 import { findVariantsIssues, variant, variants } from './variants.schema.js';
 
-function open({ memory }: Engine): Opened<{ readonly children: LiveChildren }> {
+function open({ memory }: Engine): OpenedFeature<{ readonly children: LiveChildren }> {
   const children = new LiveChildren(memory.statesOf(flagDocuments));
   return { parts: { children }, onDocuments: children.follow };
 }

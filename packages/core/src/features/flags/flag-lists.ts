@@ -103,7 +103,7 @@ export type CanReadProject = (project: string) => Awaitable<boolean>;
  * @param canRead called once for each project that has matching flags; false leaves these flags out of the list and of
  * `total`. Its errors reach the caller.
  */
-export async function listReadable(
+export async function listFlagsOfReadableProjects(
   engine: FlagEngine,
   input: FlagQuery,
   { page, canRead }: { readonly page: PageQuery | undefined; readonly canRead: CanReadProject },

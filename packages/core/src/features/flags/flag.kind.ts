@@ -338,7 +338,7 @@ export const flagDocuments: Kind<FlagState, FlagEvent, ActionOf<typeof flagEvent
 };
 
 /** Whether an event may add content to a flag. */
-export function grows(event: FlagEvent): boolean {
+export function mayGrow(event: FlagEvent): boolean {
   return flagEvents[event.type].shrinks !== true;
 }
 

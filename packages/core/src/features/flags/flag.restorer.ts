@@ -4,7 +4,7 @@ import { type Edit, editList } from '../../base/parts.js';
 import { locateRefusals } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { type MergedVersions, mergeVersions, type Versions } from '../../kernel/kind.js';
-import type { Restored, Restorer } from '../../kernel/restorer.js';
+import type { RestoredDocument, Restorer } from '../../kernel/restorer.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from './change-flag.js';
 import { assertCanDepend } from './dependencies.decide.js';
 import { listChildren, listLiveChildren } from './dependencies.operations.js';
@@ -12,7 +12,7 @@ import type { Dependency } from './dependency.types.js';
 import { assertNoChildren, replaceMetadata, reviveFlag } from './flag.decide.js';
 import { enabledEnvironments, environmentOf, type FlagState, rolloutOf, rolloutsIn, segmentsOf } from './flag.js';
 import { evolveFlag, type FlagEvent, findProject, flagDocuments, referredSegments } from './flag.kind.js';
-import { pointerTo, type StartedRollout, startedAndOn } from './rollouts.decide.js';
+import { pointerTo, type StartedRollout, startedRollouts } from './rollouts.decide.js';
 import { replaceEnvironment } from './strategies.decide.js';
 
 export const flagRestorer: Restorer<FlagState, FlagEvent> = {
@@ -52,7 +52,7 @@ async function assertReferences(unit: UnitOfWork, name: string, target: FlagStat
 async function assertDependencies(
   unit: UnitOfWork,
   child: FlagState,
-  { before, path }: Restored<FlagState>,
+  { before, path }: RestoredDocument<FlagState>,
 ): Promise<void> {
   if (child.dependencies.length === 0) return;
   const [children, liveChildren] = [await listChildren(unit, child.name), await listLiveChildren(unit, child.name)];
@@ -166,7 +166,7 @@ function withRolloutsOf(flag: FlagState, other: FlagState, without: readonly Sta
  * those that the set has started. After a later step, such a start is a conflict.
  */
 function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
-  const started = startedAndOn(before, after, now);
+  const started = startedRollouts(before, after, now);
   const [was, became, is] = [before, after, now].map((flag) => flag && withoutRollouts(flag));
   const { target, conflicts } = mergeParts({ before: was, after: became, now: is });
   const stepped = started.filter(({ hasStepped }) => hasStepped);

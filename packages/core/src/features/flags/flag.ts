@@ -102,12 +102,12 @@ const DEFAULT_SORT_ORDER = 9999;
 /** Like {@link environmentOf}, with the strategies in the order of evaluation. */
 export function orderedEnvironmentOf(flag: FlagState, name: string): EnvironmentState {
   const environment = environmentOf(flag, name);
-  const strategies = inOrder(environment.strategies);
+  const strategies = sortStrategies(environment.strategies);
   return strategies === environment.strategies ? environment : { ...environment, strategies };
 }
 
 /** Returns stored strategies in the order of evaluation. */
-export function inOrder(strategies: readonly Strategy[]): readonly Strategy[] {
+export function sortStrategies(strategies: readonly Strategy[]): readonly Strategy[] {
   if (strategies.every(({ sortOrder }) => sortOrder === undefined)) return strategies;
   return [...strategies].sort(bySortOrder);
 }

@@ -75,7 +75,7 @@ export function pauseRollout(
 }
 
 /** Pauses a rollout whose step was refused. Does nothing if the rollout has changed since. */
-export function pauseRefused(
+export function pauseAfterRefusal(
   flag: FlagState,
   location: StrategyLocation,
   { seen, failure }: { readonly seen: SeenStep; readonly failure: NonNullable<StrategyRollout['failure']> },
@@ -232,7 +232,7 @@ export interface StartedRollout extends StrategyLocation {
 }
 
 /** Returns the rollouts that a change set has started and that have not ended: the undo of the set ends them. */
-export function startedAndOn(
+export function startedRollouts(
   before: FlagState | undefined,
   after: FlagState | undefined,
   now: FlagState | undefined,

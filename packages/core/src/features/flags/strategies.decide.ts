@@ -2,7 +2,7 @@ import { FlagsError } from '../../base/errors.js';
 import { isSameJson, pickPresent } from '../../base/json.js';
 import { LIMITS } from '../../base/limits.js';
 import { type Edit, editList } from '../../base/parts.js';
-import { assertNotArchived, type EnvironmentState, environmentOf, type FlagState, inOrder } from './flag.js';
+import { assertNotArchived, type EnvironmentState, environmentOf, type FlagState, sortStrategies } from './flag.js';
 import type { FlagEvent } from './flag.kind.js';
 import type {
   StoredStrategyName,
@@ -184,7 +184,7 @@ function inGivenOrder(current: readonly Strategy[], given: readonly Strategy[]):
   const byId = new Map(given.map((strategy) => [strategy.id, strategy]));
   const kept = current.flatMap(({ id }) => byId.get(id) ?? []);
   const stored = [...kept, ...given.filter((strategy) => !kept.includes(strategy))];
-  const ordered = inOrder(stored);
+  const ordered = sortStrategies(stored);
   if (given.every((strategy, index) => strategy === ordered[index])) return stored;
   return stored.map((strategy) => ({ ...strategy, sortOrder: given.indexOf(strategy) }));
 }

@@ -10,7 +10,13 @@ import { commitSet, planPrepared } from '../../kernel/changes/change-sets.operat
 import { ChangesHash } from '../../kernel/changes/repetition.js';
 import { ENGINE, Namespace, run, toContext } from '../../kernel/changes/run-operation.js';
 import type { Engine } from '../../kernel/engine.js';
-import { type LoggedSet, readProjects, readSet, toChangeSet, walkBackSets } from '../../kernel/log/change-set-log.js';
+import {
+  type LoggedSet,
+  readProjects,
+  readSet,
+  readSetsBackwards,
+  toChangeSet,
+} from '../../kernel/log/change-set-log.js';
 import { compareByEvents } from '../../kernel/log/differences.js';
 import { type LogSource, stateBefore } from '../../kernel/log/event-log.js';
 import { toFlagsEvent } from '../../kernel/log/feed.js';
@@ -47,7 +53,7 @@ async function listHistory(
   const items: HistoryEntry[] = [];
   let bytes = 0;
   let next: string | undefined;
-  for await (const group of walkBackSets(engine.storage, {
+  for await (const group of readSetsBackwards(engine.storage, {
     filter,
     ...(after !== undefined && { until: after, offset: 1 }),
   })) {

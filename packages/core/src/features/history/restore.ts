@@ -1,7 +1,7 @@
 import { paced } from '../../base/paced.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import type { KindWithHistory, Registry } from '../../kernel/registry.js';
-import type { Restored } from '../../kernel/restorer.js';
+import type { RestoredDocument } from '../../kernel/restorer.js';
 
 /** A document and the state to restore; undefined: no document. */
 export interface Restoration {
@@ -15,8 +15,8 @@ export interface Restoration {
 /** The documents of one kind, and the changed ones among them. */
 interface RestoredKind {
   readonly restorer: KindWithHistory['restorer'];
-  readonly documents: readonly Restored<unknown>[];
-  readonly changed: Restored<unknown>[];
+  readonly documents: readonly RestoredDocument<unknown>[];
+  readonly changed: RestoredDocument<unknown>[];
   readonly registry: Registry;
 }
 
@@ -33,7 +33,7 @@ export async function restoreDocuments(
 ): Promise<void> {
   const parentsFirst: RestoredKind[] = [];
   for (const { documents, restorer } of registry.kindsWithHistory) {
-    const restored: Restored<unknown>[] = [];
+    const restored: RestoredDocument<unknown>[] = [];
     for await (const { kind, id, target, path } of paced(restorations)) {
       if (kind !== documents.kind) continue;
       const found = await unit.read<unknown>(documents, id);
@@ -53,7 +53,7 @@ export async function restoreDocuments(
 async function restoreAll(
   unit: UnitOfWork,
   { restorer, documents, changed, registry }: RestoredKind,
-  isNext: (document: Restored<unknown>) => boolean,
+  isNext: (document: RestoredDocument<unknown>) => boolean,
 ): Promise<void> {
   for await (const document of paced(documents)) {
     if (isNext(document) && (await restorer.restore(unit, document, registry))) changed.push(document);

@@ -24,7 +24,7 @@ import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-li
 import { StrategyAdministration } from '../flags/strategies.operations.js';
 import { deleteSegment, unregisterSegment } from '../segments/segment.decide.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
-import { changeRegistry, readAll } from '../segments/segment.operations.js';
+import { changeRegistry, readDocumentsById } from '../segments/segment.operations.js';
 import { deleteToken } from '../tokens/token.decide.js';
 import { isSharedWith } from '../tokens/token.js';
 import { tokenDocuments } from '../tokens/token.kind.js';
@@ -194,13 +194,13 @@ function deleteProject({ registry }: Engine, ref: ProjectRef): PreparedChange<vo
       await unit.apply(projectDocuments, project.id, events);
       await deleteSegments(unit, project.id);
       const names = flags.map(({ name }) => name);
-      for await (const { id, state } of readAll(unit, flagDocuments, names)) {
+      for await (const { id, state } of readDocumentsById(unit, flagDocuments, names)) {
         // Another process may have revived the flag since the listing.
         if (!state.archived) projectRules.deleteProject(project, 1);
         await applyToFlag(unit, { name: id, before: state }, deleteFlag(state));
       }
       const tokens = await listIds(unit, tokenDocuments.kind, project.id);
-      for await (const { id, state } of readAll(unit, tokenDocuments, tokens)) {
+      for await (const { id, state } of readDocumentsById(unit, tokenDocuments, tokens)) {
         await unit.apply(tokenDocuments, id, deleteToken(state));
         await removeTokenUse(unit, id);
       }
@@ -214,7 +214,7 @@ function deleteProject({ registry }: Engine, ref: ProjectRef): PreparedChange<vo
 async function deleteSegments(unit: UnitOfWork, project: string): Promise<void> {
   const names = new Set<string>();
   const ids = await listIds(unit, segmentDocuments.kind, project);
-  for await (const { id, state } of readAll(unit, segmentDocuments, ids)) {
+  for await (const { id, state } of readDocumentsById(unit, segmentDocuments, ids)) {
     await unit.apply(segmentDocuments, id, deleteSegment(state, 0));
     names.add(state.name);
   }

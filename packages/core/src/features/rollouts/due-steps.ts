@@ -178,7 +178,7 @@ export class DueSteps implements DueSource<ChangedRollout> {
       if (!failure) throw error;
       // After a resume, the guard is asked at once.
       this.guards?.forget(key);
-      return this.commit(ref, { decide: (flag) => rules.pauseRefused(flag, ref, { seen: rollout, failure }) });
+      return this.commit(ref, { decide: (flag) => rules.pauseAfterRefusal(flag, ref, { seen: rollout, failure }) });
     }
   }
 

@@ -1,6 +1,6 @@
 import { describeObject } from '../../base/inputs.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
-import type { Opened } from '../../kernel/feature.js';
+import type { OpenedFeature } from '../../kernel/feature.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { DueSteps, type DueStepsOptions } from './due-steps.js';
 import { RollingFlags } from './rolling-flags.js';
@@ -13,7 +13,7 @@ export interface RolloutOptions {
   readonly actor: string;
 }
 
-function open(engine: SharedEngine, { due, actor }: RolloutOptions): Opened<{ readonly rolling: RollingFlags }> {
+function open(engine: SharedEngine, { due, actor }: RolloutOptions): OpenedFeature<{ readonly rolling: RollingFlags }> {
   const rolling = new RollingFlags(engine.memory.statesOf(flagDocuments), (at) => engine.due.wakeBy(at));
   return {
     parts: { rolling },

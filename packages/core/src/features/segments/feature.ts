@@ -1,5 +1,5 @@
 import { describeObject } from '../../base/inputs.js';
-import type { Opened } from '../../kernel/feature.js';
+import type { OpenedFeature } from '../../kernel/feature.js';
 import { describeKind } from '../../kernel/restorer.js';
 import { segmentDocuments } from './segment.kind.js';
 import { segmentOperations } from './segment.operations.js';
@@ -15,5 +15,5 @@ export const segmentsFeature = {
     segmentChanges: describeObject(segmentChanges, findSegmentIssues),
   },
   operations: segmentOperations,
-  open: (): Opened<object> => ({ rules: { findSegmentUses } }),
+  open: (): OpenedFeature<object> => ({ rules: { findSegmentUses } }),
 } as const;

@@ -133,14 +133,14 @@ async function* readFlagsThat(
   const listed = await documents.list({ kind: flagDocuments.kind, part: 'summary' });
   const candidates = listed.filter(({ content }) => use((content as StoredFlagSummary).segments));
   const names = candidates.map(({ key }) => key.id);
-  for await (const { state } of readAll(documents, flagDocuments, names)) yield state;
+  for await (const { state } of readDocumentsById(documents, flagDocuments, names)) yield state;
 }
 
 /** Documents per batch: concurrent reads hide the latency of a database, and a batch limits the memory. */
 const DOCUMENTS_AT_ONCE = 16;
 
 /** Reads documents by id in batches, and omits missing ones. */
-export async function* readAll<State>(
+export async function* readDocumentsById<State>(
   { read }: Pick<DocumentReader, 'read'>,
   documents: Documents<State>,
   ids: readonly string[],

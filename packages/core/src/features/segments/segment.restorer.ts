@@ -3,7 +3,7 @@ import { isSameJson } from '../../base/json.js';
 import { locateRefusals } from '../../base/validator.js';
 import type { UnitOfWork } from '../../kernel/engine.js';
 import { mergeVersions } from '../../kernel/kind.js';
-import type { Restored, Restorer } from '../../kernel/restorer.js';
+import type { RestoredDocument, Restorer } from '../../kernel/restorer.js';
 import { findProject } from '../flags/flag.kind.js';
 import { deleteSegment, restoreRegistry } from './segment.decide.js';
 import type { SegmentState } from './segment.js';
@@ -25,7 +25,7 @@ export const segmentRestorer: Restorer<SegmentState, SegmentEvent> = {
 };
 
 /** Releases all names before it takes any, because two segments may exchange theirs. */
-async function restoreNames(unit: UnitOfWork, segments: readonly Restored<SegmentState>[]): Promise<void> {
+async function restoreNames(unit: UnitOfWork, segments: readonly RestoredDocument<SegmentState>[]): Promise<void> {
   const renamed = segments.filter(({ before, target }) => before?.name !== target?.name);
   const released = renamed.flatMap(({ before }) => before?.name ?? []);
   const taken = renamed.flatMap(({ target }) => target ?? []);

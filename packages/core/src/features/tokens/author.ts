@@ -33,16 +33,16 @@ export async function assertAuthor(
   throw new FlagsError('author_revoked', message);
 }
 
-interface DueQuestion<Planned> extends Due {
+interface DueQuestion<Plan> extends Due {
   /** The option `due.authorize`. */
-  readonly authorize: ((author: ChangeAuthor, planned: Planned) => Awaitable<boolean>) | undefined;
+  readonly authorize: ((author: ChangeAuthor, planned: Plan) => Awaitable<boolean>) | undefined;
 }
 
 /** Asks the host whether the author may still make due changes. Throws `forbidden` if not. */
-export async function askDue<Planned extends { readonly documents: readonly unknown[] }>(
+export async function askDue<Plan extends { readonly documents: readonly unknown[] }>(
   engine: { readonly lifetime: Pick<Lifetime, 'closing'> },
-  { authorize, author, what }: DueQuestion<Planned>,
-  planned: Planned,
+  { authorize, author, what }: DueQuestion<Plan>,
+  planned: Plan,
 ): Promise<void> {
   if (!authorize || planned.documents.length === 0) return;
   const later =

@@ -1,6 +1,6 @@
 import { describeObject } from '../../base/inputs.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
-import type { Opened } from '../../kernel/feature.js';
+import type { OpenedFeature } from '../../kernel/feature.js';
 import { describeKind } from '../../kernel/restorer.js';
 import type { TokenParts } from './token.js';
 import { tokenDocuments } from './token.kind.js';
@@ -14,7 +14,10 @@ export interface TokenOptions {
   readonly usage: { readonly interval: number };
 }
 
-function open(engine: SharedEngine, { maxTokenLifetime, usage: { interval } }: TokenOptions): Opened<TokenParts> {
+function open(
+  engine: SharedEngine,
+  { maxTokenLifetime, usage: { interval } }: TokenOptions,
+): OpenedFeature<TokenParts> {
   const { storage, read, now, onError } = engine;
   const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
   const findToken = createTokenFinder({ storage, read });

@@ -1,6 +1,6 @@
 import { describeObject } from '../../base/inputs.js';
 import type { SharedEngine } from '../../kernel/changes/change-engine.js';
-import type { Opened } from '../../kernel/feature.js';
+import type { OpenedFeature } from '../../kernel/feature.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { applicationOperations } from './applications.operations.js';
 import { reportOperations } from './report.operations.js';
@@ -20,7 +20,7 @@ export interface RetentionOptions {
   readonly usage: { readonly retention: number };
 }
 
-function open(engine: SharedEngine, options: RetentionOptions): Opened<{ readonly usageWriter: UsageWriter }> {
+function open(engine: SharedEngine, options: RetentionOptions): OpenedFeature<{ readonly usageWriter: UsageWriter }> {
   const { usage, memory, now, onError } = engine;
   const flags = memory.statesOf(flagDocuments);
   const { retention } = options.usage;

@@ -160,11 +160,11 @@ async function authorize(environment: ChangeEnvironment, context: SetContext, de
 async function admit(environment: ChangeEnvironment, set: SetRun, decided: DecidedSet): Promise<SetRun> {
   await authorize(environment, set.context, decided);
   const isBypassed = await environment.rules.assertApproved(decided, set.context);
-  return isBypassed ? { ...set, context: bypassing(set.context) } : set;
+  return isBypassed ? { ...set, context: withBypass(set.context) } : set;
 }
 
 /** Returns the context of a set that bypasses approval. Appends the reason of the bypass to that of the change. */
-export function bypassing<Context extends Pick<SetContext, 'reason' | 'bypass'>>(
+export function withBypass<Context extends Pick<SetContext, 'reason' | 'bypass'>>(
   context: Context,
 ): Context & Required<Pick<SetContext, 'reason' | 'origin'>> {
   const reason = [context.reason, context.bypass].filter((text) => text !== undefined && text !== '').join('\n');

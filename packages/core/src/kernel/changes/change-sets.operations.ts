@@ -13,7 +13,7 @@ import type { ExpectedRevision } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
 import { prepareCall, prepareChange, toContext, type UntypedChange } from './run-operation.js';
 
-export async function apply(
+export async function applyChanges(
   engine: ChangeEngine,
   changes: readonly GivenChange[],
   options: ApplyOptions = {},

@@ -9,7 +9,7 @@ import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { CallOperation, ChangeOperation } from '../operation.js';
 import type { AnyValidators, ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './change-engine.js';
 import type { ActorOptions, AuthorizeChanges, GivenActor } from './change-set.types.js';
-import { bypassing } from './change-set-writer.js';
+import { withBypass } from './change-set-writer.js';
 import { ChangesHash, type HashedChange, readChangeSetId, withDerivedIds } from './repetition.js';
 
 /*
@@ -285,7 +285,7 @@ function readBypass(given: unknown, reason: string | undefined): string {
   const path = '/bypassApproval';
   const bypass = readReason(given, path).trim();
   if (bypass === '') throw invalidInput([{ message: 'must say why the change cannot wait for approval', path }]);
-  readReason(bypassing({ reason, bypass }).reason, path);
+  readReason(withBypass({ reason, bypass }).reason, path);
   return bypass;
 }
 

@@ -22,7 +22,7 @@ import type {
   ListQuery,
   Vacancy,
 } from '../../storage/port.js';
-import type { Recorded, UnitOfWork } from '../engine.js';
+import type { RecordedChange, UnitOfWork } from '../engine.js';
 import type { WrittenDocument } from '../log/checkpoints.js';
 import type { Registry } from '../registry.js';
 import { documentTooLarge, setTooLarge } from './refusals.js';
@@ -149,7 +149,7 @@ export class ChangeSetUnit implements UnitOfWork {
   async record<State, Event extends DomainEvent>(
     documents: RecordedDocuments<State>,
     id: string,
-    { next, event, op = this.op }: Recorded<State, Event>,
+    { next, event, op = this.op }: RecordedChange<State, Event>,
   ): Promise<void> {
     const entry = this.entryOf(documents.kind, id);
     await this.load(entry);

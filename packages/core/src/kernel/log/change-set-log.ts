@@ -8,7 +8,7 @@ import type { ChangeSet } from '../changes/change-set.types.js';
 import type { CommittedDocuments } from '../engine.js';
 import type { Registry } from '../registry.js';
 import { compareByEvents } from './differences.js';
-import { type LogSource, stateBefore, walkBack } from './event-log.js';
+import { type LogSource, readEventsBackwards, stateBefore } from './event-log.js';
 import { projectsOf } from './event-projects.js';
 import { toFlagsEvent } from './feed.js';
 
@@ -19,12 +19,12 @@ export interface LoggedSet {
 }
 
 /** Groups the matching events by change set, newest first. A commit appends the events of a set one after the other. */
-export async function* walkBackSets(
+export async function* readSetsBackwards(
   storage: FlagsStorage,
   query: { readonly filter: EventFilter; readonly until?: string; readonly offset?: number },
 ): AsyncGenerator<LoggedSet> {
   let set: { readonly id: string; readonly events: [StoredEvent, ...StoredEvent[]] } | undefined;
-  for await (const event of walkBack(storage, query)) {
+  for await (const event of readEventsBackwards(storage, query)) {
     const id = event.changeSet;
     if (set?.id === id) {
       set.events.unshift(event);
@@ -67,14 +67,14 @@ export async function readProjects({ storage, registry }: LogSource, id: string)
   const filter = { changeSet: readId(id) };
   const projects = new Set<string | null>();
   const types = new Set<string>();
-  for await (const head of walkBack(storage, { filter, withoutData: true })) {
+  for await (const head of readEventsBackwards(storage, { filter, withoutData: true })) {
     if (head.project !== null || !describeEvent(head.type).spans) projects.add(head.project);
     types.add(head.type);
   }
   if (types.size === 0) throw setNotFound(id);
   const isInData = (type: string) => describeEvent(type).moves || describeEvent(type).spans;
   for (const type of [...types].filter(isInData)) {
-    for await (const event of walkBack(storage, { filter: { ...filter, type } })) {
+    for await (const event of readEventsBackwards(storage, { filter: { ...filter, type } })) {
       for (const project of projectsOf(registry, [event])) projects.add(project);
     }
   }
@@ -84,7 +84,7 @@ export async function readProjects({ storage, registry }: LogSource, id: string)
 /** Reads all events that match, oldest first. A change set has some megabytes at most. */
 async function readAll(storage: FlagsStorage, filter: EventFilter): Promise<readonly StoredEvent[]> {
   const newestFirst: StoredEvent[] = [];
-  for await (const event of walkBack(storage, { filter })) newestFirst.push(event);
+  for await (const event of readEventsBackwards(storage, { filter })) newestFirst.push(event);
   return newestFirst.reverse();
 }
 
@@ -99,7 +99,7 @@ export async function listLaterSets(
   { key, paths }: { readonly key: DocumentKey; readonly paths: readonly string[] },
 ): Promise<readonly { readonly set: LoggedSet; readonly path: string }[]> {
   const later: { set: LoggedSet; path: string }[] = [];
-  for await (const set of walkBackSets(storage, { filter: { subject: key } })) {
+  for await (const set of readSetsBackwards(storage, { filter: { subject: key } })) {
     if (set.id === id) break;
     const path = paths.find((one) => touches(registry, set.events, one));
     if (path !== undefined) later.push({ set, path });

@@ -16,15 +16,18 @@ export interface LogSource {
   readonly registry: Registry;
 }
 
-type WalkQuery = Pick<StoredEventQuery, 'filter' | 'until' | 'offset' | 'withoutData'>;
+type BackwardsQuery = Pick<StoredEventQuery, 'filter' | 'until' | 'offset' | 'withoutData'>;
 
 /** Walks through the log from the newest event, or from a position, to the oldest one. */
-export async function* walkBack(storage: FlagsStorage, query: WalkQuery): AsyncGenerator<StoredEvent> {
-  for await (const page of walkBackPages(storage, query)) yield* page;
+export async function* readEventsBackwards(storage: FlagsStorage, query: BackwardsQuery): AsyncGenerator<StoredEvent> {
+  for await (const page of readPagesBackwards(storage, query)) yield* page;
 }
 
 /** Walks in pages that are not empty, newest event first. */
-async function* walkBackPages(storage: FlagsStorage, query: WalkQuery): AsyncGenerator<readonly StoredEvent[]> {
+async function* readPagesBackwards(
+  storage: FlagsStorage,
+  query: BackwardsQuery,
+): AsyncGenerator<readonly StoredEvent[]> {
   let bounds: Pick<StoredEventQuery, 'until' | 'offset'> = {};
   for (;;) {
     await pause();
@@ -97,7 +100,7 @@ async function findStart({ storage, registry }: LogSource, key: DocumentKey, mom
   const newestFirst: Stretch[] = [];
   let revision: number | undefined;
   let checkpoint: Versioned<unknown> | undefined;
-  for await (const page of walkBackPages(storage, { filter: { subject: key }, withoutData: true, ...range })) {
+  for await (const page of readPagesBackwards(storage, { filter: { subject: key }, withoutData: true, ...range })) {
     const [newest] = page;
     if (!newest) break;
     if (revision === undefined) {

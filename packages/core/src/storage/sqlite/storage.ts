@@ -159,12 +159,12 @@ function prepareSchema({ database }: Connection, prefix: string): void {
   migrate(database, prefix);
 }
 
-interface Opened extends Pick<Session, 'connection' | 'driver' | 'release'> {
+interface OpenedSession extends Pick<Session, 'connection' | 'driver' | 'release'> {
   readonly assertFile: () => void;
   readonly tablePrefix: string;
 }
 
-function storageOn({ connection, driver, assertFile, tablePrefix, release }: Opened): SqliteStorage {
+function storageOn({ connection, driver, assertFile, tablePrefix, release }: OpenedSession): SqliteStorage {
   const { database } = connection;
   const idleCheckpoint = connection.isHosts ? undefined : createIdleCheckpoint(database, assertFile);
   // A killed process may have left a large log.

@@ -1,22 +1,33 @@
 import assert from 'node:assert/strict';
 import type { Commit, DocumentKey, FlagsStorage } from '../../storage/port.js';
 import { usageOf } from '../../storage/usage/port.js';
-import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, type StorageRule, same } from './samples.js';
+import {
+  assertEqual,
+  commit,
+  conflict,
+  eventsOf,
+  flag,
+  idsOf,
+  newEvent,
+  project,
+  put,
+  type StorageRule,
+} from './samples.js';
 
 export function commitRules(rule: StorageRule): void {
   rule('creates a document at revision 1 and adds 1 with every write', async (storage) => {
-    same(await commit(storage, { writes: [put(flag('a'))] }), [1]);
-    same(await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'second' })] }), [2]);
-    same(await commit(storage, { writes: [put(flag('a'), { expected: 2, body: 'third' })] }), [3]);
+    assertEqual(await commit(storage, { writes: [put(flag('a'))] }), [1]);
+    assertEqual(await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'second' })] }), [2]);
+    assertEqual(await commit(storage, { writes: [put(flag('a'), { expected: 2, body: 'third' })] }), [3]);
     const stored = await storage.get(flag('a'));
-    same([stored?.revision, stored?.body], [3, 'third']);
+    assertEqual([stored?.revision, stored?.body], [3, 'third']);
   });
 
   rule('returns the new revisions in the order of the writes', async (storage) => {
     await commit(storage, { writes: [put(flag('z'))] });
     await commit(storage, { writes: [put(flag('z'), { expected: 1 })] });
     const writes = [put(flag('z'), { expected: 2 }), put(flag('a')), put(flag('m'))];
-    same(await commit(storage, { writes }), [3, 1, 1]);
+    assertEqual(await commit(storage, { writes }), [3, 1, 1]);
   });
 
   rule('reports a conflict for any other revision, and writes no document and no event', async (storage) => {
@@ -24,11 +35,11 @@ export function commitRules(rule: StorageRule): void {
     await conflict(storage, { writes: [put(key, { expected: 1 })] }, key);
     assert.equal(await storage.get(key), undefined);
     for (const body of [1, 2]) {
-      await commit(storage, { writes: [put(key, { body, expected: body - 1 })], events: [happened(key)] });
+      await commit(storage, { writes: [put(key, { body, expected: body - 1 })], events: [newEvent(key)] });
       for (const expected of [0, 1, 2, 3].filter((revision) => revision !== body)) {
-        await conflict(storage, { writes: [put(key, { body: 'lost', expected })], events: [happened(key)] }, key);
+        await conflict(storage, { writes: [put(key, { body: 'lost', expected })], events: [newEvent(key)] }, key);
       }
-      same(await storage.get(key), { key, parent: null, revision: body, body });
+      assertEqual(await storage.get(key), { key, parent: null, revision: body, body });
       assert.equal((await eventsOf(storage)).length, body);
     }
   });
@@ -36,25 +47,25 @@ export function commitRules(rule: StorageRule): void {
   rule('writes none of several documents if one has a conflict', async (storage) => {
     await commit(storage, { writes: [put(flag('b'), { body: 'kept' })] });
     const writes = [put(flag('a')), put(flag('b')), put(flag('c'))];
-    await conflict(storage, { writes, events: [happened(flag('a')), happened(flag('c'))] }, flag('b'));
+    await conflict(storage, { writes, events: [newEvent(flag('a')), newEvent(flag('c'))] }, flag('b'));
     assert.equal(await storage.get(flag('a')), undefined);
     assert.equal((await storage.get(flag('b')))?.body, 'kept');
     assert.equal(await storage.get(flag('c')), undefined);
-    same(await eventsOf(storage), []);
+    assertEqual(await eventsOf(storage), []);
   });
 
   rule('deletes a document that does not exist, and counts a revision for its events', async (storage) => {
     const deletion = { key: flag('a'), expected: 0, deleted: true } as const;
     for (const revision of [1, 2]) {
-      same(await commit(storage, { writes: [deletion], events: [happened(flag('a'))] }), [revision]);
+      assertEqual(await commit(storage, { writes: [deletion], events: [newEvent(flag('a'))] }), [revision]);
       assert.equal(await storage.get(flag('a')), undefined);
-      same(await idsOf(storage, 'flag'), []);
+      assertEqual(await idsOf(storage, 'flag'), []);
     }
-    same(
+    assertEqual(
       (await eventsOf(storage)).map(({ revision }) => revision),
       [1, 2],
     );
-    same(await commit(storage, { writes: [put(flag('a'))] }), [3]);
+    assertEqual(await commit(storage, { writes: [put(flag('a'))] }), [3]);
     await conflict(storage, { writes: [deletion] }, flag('a'));
   });
 
@@ -81,40 +92,40 @@ export function commitRules(rule: StorageRule): void {
         ['deleted', 2],
       ] as const) {
         const { writes = [], ...parts }: Partial<Commit> = given(flag(culprit), expected);
-        const events = [happened(flag('copy'))];
+        const events = [newEvent(flag('copy'))];
         await conflict(storage, { writes: [put(flag('copy')), ...writes], ...parts, events }, flag(culprit));
       }
       assert.equal(await storage.get(flag('copy')), undefined);
-      same(await eventsOf(storage), []);
+      assertEqual(await eventsOf(storage), []);
     });
   }
 
   rule('accepts a commit with checks only, and an empty one', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))] });
-    same(await commit(storage, { checks: [{ key: flag('a'), expected: 1 }] }), []);
-    same(await commit(storage, {}), []);
+    assertEqual(await commit(storage, { checks: [{ key: flag('a'), expected: 1 }] }), []);
+    assertEqual(await commit(storage, {}), []);
   });
 
   rule('gives a touched document a new revision, and keeps its body, summary and parent', async (storage) => {
     const key = flag('a');
     const written = put(key, { parent: 'shop', body: { text: 'a\u0000b' }, summary: { short: true } });
     await commit(storage, { writes: [written] });
-    same(await commit(storage, { writes: [put(flag('b')), { key, expected: 1, touch: true }] }), [1, 2]);
-    same(await storage.get(key), { key, parent: 'shop', revision: 2, body: { text: 'a\u0000b' } });
+    assertEqual(await commit(storage, { writes: [put(flag('b')), { key, expected: 1, touch: true }] }), [1, 2]);
+    assertEqual(await storage.get(key), { key, parent: 'shop', revision: 2, body: { text: 'a\u0000b' } });
     const [listed] = await storage.list({ kind: 'flag', parent: 'shop', part: 'summary' });
-    same(listed, { key, parent: 'shop', revision: 2, content: { short: true } });
+    assertEqual(listed, { key, parent: 'shop', revision: 2, content: { short: true } });
     await conflict(storage, { writes: [put(key, { expected: 1 })] }, key);
-    same(await commit(storage, { writes: [put(key, { expected: 2, body: 'later' })] }), [3]);
+    assertEqual(await commit(storage, { writes: [put(key, { expected: 2, body: 'later' })] }), [3]);
   });
 
   rule('writes two hundred documents in one commit', async (storage) => {
     const keys = Array.from({ length: 200 }, (_, index) => flag(`f${index}`));
     const revisions = await commit(storage, {
       writes: keys.map((key) => put(key)),
-      events: keys.map((key) => happened(key)),
+      events: keys.map((key) => newEvent(key)),
     });
     assert.ok(revisions.every((revision) => revision === 1));
-    same(
+    assertEqual(
       (await eventsOf(storage)).map(({ subject }) => subject),
       keys,
     );
@@ -134,10 +145,10 @@ export function vacancyRules(rule: StorageRule): void {
   rule('reports the document that is left under the parent, and changes nothing', async (storage) => {
     await commit(storage, { writes: [put(project('shop')), put(flag('left'), { parent: 'shop' })] });
     const deletion = { key: project('shop'), expected: 1, deleted: true } as const;
-    const parts = { writes: [deletion], vacant: NO_FLAGS_IN_SHOP, events: [happened(project('shop'))] };
+    const parts = { writes: [deletion], vacant: NO_FLAGS_IN_SHOP, events: [newEvent(project('shop'))] };
     await conflict(storage, parts, flag('left'));
     assert.equal((await storage.get(project('shop')))?.revision, 1);
-    same(await eventsOf(storage), []);
+    assertEqual(await eventsOf(storage), []);
   });
 
   rule('ignores documents that the same commit deletes or moves to another parent', async (storage) => {
@@ -156,7 +167,7 @@ export function vacancyRules(rule: StorageRule): void {
       ],
       vacant: NO_FLAGS_IN_SHOP,
     });
-    same(await idsOf(storage, 'flag'), ['b']);
+    assertEqual(await idsOf(storage, 'flag'), ['b']);
   });
 
   rule('reports a conflict if the same commit leaves or adds a document under the parent', async (storage) => {
@@ -166,14 +177,14 @@ export function vacancyRules(rule: StorageRule): void {
     const deletions = [deletion, { key: flag('b'), expected: 1, deleted: true } as const];
     const writes = [...deletions, put(flag('new'), { parent: 'shop' })];
     await conflict(storage, { writes, vacant: NO_FLAGS_IN_SHOP }, flag('new'));
-    same(await idsOf(storage, 'flag', 'shop'), ['a', 'b']);
+    assertEqual(await idsOf(storage, 'flag', 'shop'), ['a', 'b']);
   });
 
   rule('reports a document under the parent that the same commit touches', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop' })] });
     const writes = [{ key: flag('a'), expected: 1, touch: true } as const];
     await conflict(storage, { writes, vacant: NO_FLAGS_IN_SHOP }, flag('a'));
-    same((await storage.get(flag('a')))?.revision, 1);
+    assertEqual((await storage.get(flag('a')))?.revision, 1);
   });
 
   rule('ignores deleted documents', async (storage) => {
@@ -186,7 +197,7 @@ export function vacancyRules(rule: StorageRule): void {
 /** For storages with a data version. */
 export function dataVersionRules(rule: StorageRule): void {
   rule('returns the same data version while nothing changes', async (storage) => {
-    await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'))] });
+    await commit(storage, { writes: [put(flag('a'))], events: [newEvent(flag('a'))] });
     const readTwice = async () => {
       const version = await storage.dataVersion?.();
       await storage.get(flag('a'));
@@ -204,7 +215,7 @@ export function dataVersionRules(rule: StorageRule): void {
     const versions = new Set([await storage.dataVersion?.()]);
     for (let expected = 0; expected < 20; expected++) {
       const writer: FlagsStorage = expected % 2 === 0 ? storage : (other ?? storage);
-      await commit(writer, { writes: [put(flag('a'), { expected })], events: [happened(flag('a'))] });
+      await commit(writer, { writes: [put(flag('a'), { expected })], events: [newEvent(flag('a'))] });
       versions.add(await storage.dataVersion?.());
     }
     assert.equal(versions.size, storage.dataVersion ? 21 : 1);

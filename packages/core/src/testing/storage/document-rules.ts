@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import type { FlagsStorage } from '../../storage/port.js';
-import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, type StorageRule, same } from './samples.js';
+import {
+  assertEqual,
+  commit,
+  conflict,
+  eventsOf,
+  flag,
+  idsOf,
+  newEvent,
+  project,
+  put,
+  type StorageRule,
+} from './samples.js';
 
 export function documentRules(rule: StorageRule): void {
   rule('returns undefined for a document that was never written', async (storage) => {
@@ -9,7 +20,7 @@ export function documentRules(rule: StorageRule): void {
 
   rule('returns a document with its key, parent, revision and body', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop', body: { on: true }, summary: 1 })] });
-    same(await storage.get(flag('a')), {
+    assertEqual(await storage.get(flag('a')), {
       key: { kind: 'flag', id: 'a' },
       parent: 'shop',
       revision: 1,
@@ -21,7 +32,7 @@ export function documentRules(rule: StorageRule): void {
     const ids = ['Name', 'name', 'name ', 'e\u0301', '\u00e9'];
     const keys = ids.flatMap((id) => [flag(id), project(id)]);
     await commit(storage, { writes: keys.map((key) => put(key, { body: key })) });
-    for (const key of keys) same((await storage.get(key))?.body, key);
+    for (const key of keys) assertEqual((await storage.get(key))?.body, key);
   });
 
   rule('copies the objects that the caller passes, and returns a copy to every reader', async (storage) => {
@@ -33,11 +44,11 @@ export function documentRules(rule: StorageRule): void {
     ];
     await commit(storage, {
       writes: [put(flag('a'), { body, summary: body })],
-      events: [happened(flag('a'), { data: body })],
+      events: [newEvent(flag('a'), { data: body })],
     });
     body.tags.push('later');
     for (const mine of (await stored()) as (typeof body)[]) mine.tags.push('mine');
-    for (const found of await stored()) same(found, { tags: ['first'] });
+    for (const found of await stored()) assertEqual(found, { tags: ['first'] });
   });
 }
 
@@ -74,7 +85,7 @@ export function contentRules(rule: StorageRule): void {
 
   rule('drops members that are undefined', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { body: { kept: 1, dropped: undefined } })] });
-    same((await storage.get(flag('a')))?.body, { kept: 1 });
+    assertEqual((await storage.get(flag('a')))?.body, { kept: 1 });
   });
 
   rule('stores members with names that plain objects inherit', async (storage) => {
@@ -83,9 +94,9 @@ export function contentRules(rule: StorageRule): void {
     const listed = await storage.list({ kind: 'flag', part: 'summary' });
     for (const value of [(await storage.get(flag('a')))?.body, listed[0]?.content] as object[]) {
       assert.equal(Object.getPrototypeOf(Object.getPrototypeOf(value)), null, 'a plain object');
-      same(Object.keys(value).toSorted(), INHERITED_NAMES);
+      assertEqual(Object.keys(value).toSorted(), INHERITED_NAMES);
       for (const name of INHERITED_NAMES) {
-        same(Object.getOwnPropertyDescriptor(value, name)?.value, { of: name });
+        assertEqual(Object.getOwnPropertyDescriptor(value, name)?.value, { of: name });
       }
     }
   });
@@ -93,13 +104,13 @@ export function contentRules(rule: StorageRule): void {
   rule('accepts such names as kinds, ids and parents', async (storage) => {
     for (const name of INHERITED_NAMES) {
       assert.equal(await storage.get({ kind: name, id: name }), undefined);
-      same(await storage.list({ kind: name, parent: name, part: 'body' }), []);
+      assertEqual(await storage.list({ kind: name, parent: name, part: 'body' }), []);
       await commit(storage, {
         writes: [put({ kind: name, id: name }, { parent: name })],
-        events: [happened({ kind: name, id: name })],
+        events: [newEvent({ kind: name, id: name })],
       });
       assert.equal((await storage.get({ kind: name, id: name }))?.revision, 1);
-      same(await idsOf(storage, name, name), [name]);
+      assertEqual(await idsOf(storage, name, name), [name]);
       assert.equal((await eventsOf(storage, { filter: { subject: { kind: name, id: name } } })).length, 1);
     }
   });
@@ -110,22 +121,22 @@ async function comesBack(storage: FlagsStorage, value: unknown): Promise<void> {
   const expected = (await storage.get(flag('a')))?.revision ?? 0;
   await commit(storage, {
     writes: [put(flag('a'), { expected, body: value, summary: value })],
-    events: [happened(flag('a'), { data: value, before: value })],
+    events: [newEvent(flag('a'), { data: value, before: value })],
   });
   const [event] = await eventsOf(storage, { order: 'newest-first', limit: 1 });
   const [listed] = await storage.list({ kind: 'flag', part: 'summary' });
-  same((await storage.get(flag('a')))?.body, value);
-  same(listed?.content, value);
-  same([event?.data, event?.before], [value, value]);
+  assertEqual((await storage.get(flag('a')))?.body, value);
+  assertEqual(listed?.content, value);
+  assertEqual([event?.data, event?.before], [value, value]);
 }
 
 export function deletionRules(rule: StorageRule): void {
   rule('increments the revision when it deletes a document, and when it is created again', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { body: 'old' })] });
-    same(await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }), [2]);
+    assertEqual(await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }), [2]);
     assert.equal(await storage.get(flag('a')), undefined);
-    same(await commit(storage, { writes: [put(flag('a'), { body: 'new' })] }), [3]);
-    same(await storage.get(flag('a')), { key: flag('a'), parent: null, revision: 3, body: 'new' });
+    assertEqual(await commit(storage, { writes: [put(flag('a'), { body: 'new' })] }), [3]);
+    assertEqual(await storage.get(flag('a')), { key: flag('a'), parent: null, revision: 3, body: 'new' });
   });
 
   rule('reports a conflict for a write that expects a revision of a deleted document', async (storage) => {
@@ -148,13 +159,13 @@ export function deletionRules(rule: StorageRule): void {
 
   rule('keeps the events of a deleted document; the last one has the revision of the deletion', async (storage) => {
     const key = flag('a');
-    await commit(storage, { writes: [put(key)], events: [happened(key, { type: 'created' })] });
+    await commit(storage, { writes: [put(key)], events: [newEvent(key, { type: 'created' })] });
     await commit(storage, {
       writes: [{ key, expected: 1, deleted: true }],
-      events: [happened(key, { type: 'deleted', before: { name: 'a' } })],
+      events: [newEvent(key, { type: 'deleted', before: { name: 'a' } })],
     });
     const events = await eventsOf(storage, { filter: { subject: key } });
-    same(
+    assertEqual(
       events.map(({ type, revision }) => [type, revision]),
       [
         ['created', 1],
@@ -171,9 +182,9 @@ export function instanceRules(rule: StorageRule): void {
     for (let expected = 0; expected < 20; expected++) {
       const writer = expected % 2 === 0 ? storage : other;
       const reader: FlagsStorage = expected % 2 === 0 ? other : storage;
-      await commit(writer, { writes: [put(flag('a'), { expected, body: expected })], events: [happened(flag('a'))] });
+      await commit(writer, { writes: [put(flag('a'), { expected, body: expected })], events: [newEvent(flag('a'))] });
       assert.equal((await reader.get(flag('a')))?.body, expected);
-      same(await idsOf(reader, 'flag'), ['a']);
+      assertEqual(await idsOf(reader, 'flag'), ['a']);
       assert.equal((await eventsOf(reader)).length, expected + 1);
     }
   });
@@ -187,7 +198,7 @@ export function instanceRules(rule: StorageRule): void {
   });
 
   rule('keeps its state when it is closed and opened again', async (storage, again) => {
-    await commit(storage, { writes: [put(flag('a'), { body: 'kept' })], events: [happened(flag('a'))] });
+    await commit(storage, { writes: [put(flag('a'), { body: 'kept' })], events: [newEvent(flag('a'))] });
     const other = await again();
     if (!other) return;
     await storage.close();
@@ -195,7 +206,7 @@ export function instanceRules(rule: StorageRule): void {
     const reopened = await again();
     assert.ok(reopened);
     assert.equal((await reopened.get(flag('a')))?.body, 'kept');
-    same(await eventsOf(reopened), [event]);
+    assertEqual(await eventsOf(reopened), [event]);
   });
 
   rule('allows repeated calls of close, concurrent and later', async (storage) => {
@@ -208,6 +219,6 @@ export function instanceRules(rule: StorageRule): void {
     await storage.close();
     await committed;
     const other = await again();
-    if (other) same(await idsOf(other, 'flag'), ['f1', 'f2', 'f3']);
+    if (other) assertEqual(await idsOf(other, 'flag'), ['f1', 'f2', 'f3']);
   });
 }

@@ -1,13 +1,13 @@
 import type { FlagsStorage, ListQuery } from '../../storage/port.js';
-import { commit, flag, idsOf, pageOf, project, put, type StorageRule, same } from './samples.js';
+import { assertEqual, commit, flag, idsOf, pageOf, project, put, type StorageRule } from './samples.js';
 
 /** The flags of all parents, or those of one. */
 const PLACES = [{ kind: 'flag' }, { kind: 'flag', parent: 'shop' }] as const;
 
 export function listRules(rule: StorageRule): void {
   rule('returns an empty list if nothing was written', async (storage) => {
-    same(await storage.list({ kind: 'flag', part: 'body' }), []);
-    same(await storage.list({ kind: 'flag', parent: 'shop', part: 'summary' }), []);
+    assertEqual(await storage.list({ kind: 'flag', part: 'body' }), []);
+    assertEqual(await storage.list({ kind: 'flag', parent: 'shop', part: 'summary' }), []);
   });
 
   rule('leaves out other kinds, and other parents if the query names one', async (storage) => {
@@ -19,8 +19,8 @@ export function listRules(rule: StorageRule): void {
         put(project('shop'), { parent: 'shop' }),
       ],
     });
-    same(await idsOf(storage, 'flag', 'shop'), ['in-shop']);
-    same(await idsOf(storage, 'flag'), ['in-lab', 'in-none', 'in-shop']);
+    assertEqual(await idsOf(storage, 'flag', 'shop'), ['in-shop']);
+    assertEqual(await idsOf(storage, 'flag'), ['in-lab', 'in-none', 'in-shop']);
   });
 
   rule('returns the requested part of the newest state, once, with key, parent and revision', async (storage) => {
@@ -31,27 +31,27 @@ export function listRules(rule: StorageRule): void {
     const found = { key: flag('b'), parent: 'shop', revision: 2 };
     for (const place of PLACES) {
       const page = { ...place, after: 'a', limit: 1 };
-      same(await storage.list({ ...page, part: 'summary' }), [{ ...found, content: { short: 2 } }]);
-      same(await storage.list({ ...page, part: 'body' }), [{ ...found, content: { long: 2 } }]);
+      assertEqual(await storage.list({ ...page, part: 'summary' }), [{ ...found, content: { short: 2 } }]);
+      assertEqual(await storage.list({ ...page, part: 'body' }), [{ ...found, content: { long: 2 } }]);
     }
   });
 
   rule('lists a document under its new parent only', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop' })] });
     await commit(storage, { writes: [put(flag('a'), { parent: 'lab', expected: 1 })] });
-    same(await idsOf(storage, 'flag', 'shop'), []);
-    same(await idsOf(storage, 'flag', 'lab'), ['a']);
-    same(await idsOf(storage, 'flag'), ['a']);
+    assertEqual(await idsOf(storage, 'flag', 'shop'), []);
+    assertEqual(await idsOf(storage, 'flag', 'lab'), ['a']);
+    assertEqual(await idsOf(storage, 'flag'), ['a']);
   });
 
   rule('leaves out a deleted document until it is created again', async (storage) => {
     await putFlags(storage, ['a', 'b']);
     await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
-    for (const place of PLACES) same(await pageOf(storage, place), ['b']);
+    for (const place of PLACES) assertEqual(await pageOf(storage, place), ['b']);
     await commit(storage, { writes: [put(flag('a'), { parent: 'lab' })] });
-    same(await idsOf(storage, 'flag'), ['a', 'b']);
-    same(await idsOf(storage, 'flag', 'shop'), ['b']);
-    same(await idsOf(storage, 'flag', 'lab'), ['a']);
+    assertEqual(await idsOf(storage, 'flag'), ['a', 'b']);
+    assertEqual(await idsOf(storage, 'flag', 'shop'), ['b']);
+    assertEqual(await idsOf(storage, 'flag', 'lab'), ['a']);
   });
 }
 
@@ -78,19 +78,19 @@ export function listPageRules(rule: StorageRule): void {
         [{ after: 'f' }, []],
         [{ after: 'z', limit: 5 }, []],
       ] as const) {
-        same(await pageOf(storage, { ...place, ...page }), expected);
+        assertEqual(await pageOf(storage, { ...place, ...page }), expected);
       }
     }
-    same(await pageOf(storage, { kind: 'nothing', after: 'a', limit: 1 }), []);
-    same(await pageOf(storage, { kind: 'flag', parent: 'nowhere', after: 'a', limit: 1 }), []);
+    assertEqual(await pageOf(storage, { kind: 'nothing', after: 'a', limit: 1 }), []);
+    assertEqual(await pageOf(storage, { kind: 'flag', parent: 'nowhere', after: 'a', limit: 1 }), []);
   });
 
   rule('returns every document exactly once, by id in code-point order, beyond U+FFFF too', async (storage) => {
     await putFlags(storage, ORDERED.toReversed());
     for (const place of PLACES) {
-      same(await pageOf(storage, place), ORDERED);
-      for (const limit of [1, 3, ORDERED.length]) same(await readInPages(storage, { ...place, limit }), ORDERED);
-      same(await pageOf(storage, { ...place, after: '\uffff', limit: 1 }), ['\u{1f600}']);
+      assertEqual(await pageOf(storage, place), ORDERED);
+      for (const limit of [1, 3, ORDERED.length]) assertEqual(await readInPages(storage, { ...place, limit }), ORDERED);
+      assertEqual(await pageOf(storage, { ...place, after: '\uffff', limit: 1 }), ['\u{1f600}']);
     }
   });
 
@@ -98,17 +98,17 @@ export function listPageRules(rule: StorageRule): void {
     await putFlags(storage, ['a', 'b', 'c', 'e']);
     await commit(storage, { writes: [put(flag('d'), { parent: 'lab' }), put(project('a1'), { parent: 'shop' })] });
     await commit(storage, { writes: ['b', 'c'].map((id) => ({ key: flag(id), expected: 1, deleted: true as const })) });
-    same(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'd']);
-    same(await pageOf(storage, { kind: 'flag', after: 'a', limit: 2 }), ['d', 'e']);
-    same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: 'a', limit: 2 }), ['e']);
+    assertEqual(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'd']);
+    assertEqual(await pageOf(storage, { kind: 'flag', after: 'a', limit: 2 }), ['d', 'e']);
+    assertEqual(await pageOf(storage, { kind: 'flag', parent: 'shop', after: 'a', limit: 2 }), ['e']);
   });
 
   rule('continues after a document that was deleted meanwhile, and returns new documents', async (storage) => {
     await putFlags(storage, ['a', 'c', 'e']);
-    same(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'c']);
+    assertEqual(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'c']);
     await commit(storage, { writes: [{ key: flag('c'), expected: 1, deleted: true }] });
     await putFlags(storage, ['b', 'd']);
-    for (const place of PLACES) same(await pageOf(storage, { ...place, after: 'c', limit: 2 }), ['d', 'e']);
+    for (const place of PLACES) assertEqual(await pageOf(storage, { ...place, after: 'c', limit: 2 }), ['d', 'e']);
   });
 
   rule('orders the documents of all parents by id alone', async (storage) => {
@@ -116,8 +116,8 @@ export function listPageRules(rule: StorageRule): void {
       writes: [put(flag('a'), { parent: 'shop' }), put(flag('b'), { parent: 'lab' }), put(flag('c'))],
     });
     await commit(storage, { writes: [put(flag('d'), { parent: 'lab' }), put(flag('e'), { parent: 'shop' })] });
-    same(await readInPages(storage, { kind: 'flag', limit: 2 }), ['a', 'b', 'c', 'd', 'e']);
-    same(await readInPages(storage, { kind: 'flag', parent: 'lab', limit: 1 }), ['b', 'd']);
+    assertEqual(await readInPages(storage, { kind: 'flag', limit: 2 }), ['a', 'b', 'c', 'd', 'e']);
+    assertEqual(await readInPages(storage, { kind: 'flag', parent: 'lab', limit: 1 }), ['b', 'd']);
   });
 }
 

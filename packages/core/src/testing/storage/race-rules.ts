@@ -1,24 +1,34 @@
 import assert from 'node:assert/strict';
 import type { CommitResult, FlagsStorage } from '../../storage/port.js';
 import { feedWhile, readWhile } from './event-rules.js';
-import { commit, eventsOf, flag, happened, onlyWinner, project, put, type StorageRule, same } from './samples.js';
+import {
+  assertEqual,
+  commit,
+  eventsOf,
+  flag,
+  newEvent,
+  onlyWinner,
+  project,
+  put,
+  type StorageRule,
+} from './samples.js';
 
 export function raceRules(rule: StorageRule): void {
   rule('lets exactly one of fifty concurrent creations succeed', async (storage, again) => {
     const storages = [storage, (await again()) ?? storage];
     const results = await contend(storages, 50, (number) => ({
       writes: [put(flag('wanted'), { body: number })],
-      events: [happened(flag('wanted'), { data: number })],
+      events: [newEvent(flag('wanted'), { data: number })],
     }));
     const winner = onlyWinner(results);
-    for (const result of results) if (!result.ok) same(result.conflict, flag('wanted'));
-    same(await storage.get(flag('wanted')), {
+    for (const result of results) if (!result.ok) assertEqual(result.conflict, flag('wanted'));
+    assertEqual(await storage.get(flag('wanted')), {
       key: flag('wanted'),
       parent: null,
       revision: 1,
       body: winner,
     });
-    same(
+    assertEqual(
       (await eventsOf(storage)).map(({ data }) => data),
       [winner],
     );
@@ -31,7 +41,7 @@ export function raceRules(rule: StorageRule): void {
     for (let expected = 1; expected <= 30; expected++) {
       const results = await contend(storages, 10, (number) => ({ writes: [put(key, { expected, body: number })] }));
       const winner = onlyWinner(results);
-      same(await storage.get(key), { key, parent: null, revision: expected + 1, body: winner });
+      assertEqual(await storage.get(key), { key, parent: null, revision: expected + 1, body: winner });
     }
   });
 
@@ -72,10 +82,10 @@ export function raceRules(rule: StorageRule): void {
 
   rule('orders the events of one subject by its revisions, with four concurrent writers', async (storage, again) => {
     const storages = [storage, (await again()) ?? storage];
-    await commit(storage, { writes: [put(flag('shared'))], events: [happened(flag('shared'))] });
+    await commit(storage, { writes: [put(flag('shared'))], events: [newEvent(flag('shared'))] });
     await Promise.all([0, 1, 2, 3].map((writer) => writeUntilWon(storages[writer % 2] ?? storage, 10)));
     const events = await eventsOf(storage, { filter: { subject: flag('shared') } });
-    same(
+    assertEqual(
       events.map(({ revision }) => revision),
       Array.from({ length: 41 }, (_, index) => index + 1),
     );
@@ -85,11 +95,11 @@ export function raceRules(rule: StorageRule): void {
     const storages = [storage, (await again()) ?? storage];
     const writers = [0, 1, 2, 3].map((writer) => () => writeOwn(storages[writer % 2] ?? storage, `w${writer}`, 50));
     const seen = await feedWhile(storage, writers);
-    same(seen, await eventsOf(storage));
+    assertEqual(seen, await eventsOf(storage));
     assert.equal(new Set(seen.map(({ id }) => id)).size, 200);
     for (const writer of ['w0', 'w1', 'w2', 'w3']) {
       const revisions: number[] = seen.filter(({ subject }) => subject.id === writer).map(({ revision }) => revision);
-      same(
+      assertEqual(
         revisions,
         Array.from({ length: 50 }, (_, index) => index + 1),
       );
@@ -104,7 +114,7 @@ export function raceRules(rule: StorageRule): void {
       return events.toReversed();
     });
     const all = await eventsOf(storage);
-    for (const settled of seen) same(settled, all.slice(0, settled.length));
+    for (const settled of seen) assertEqual(settled, all.slice(0, settled.length));
     assert.equal(all.length, 100);
   });
 }
@@ -127,13 +137,13 @@ async function writeUntilWon(storage: FlagsStorage, times: number): Promise<void
   let won = 0;
   while (won < times) {
     const expected = (await storage.get(key))?.revision ?? 0;
-    const result = await storage.commit({ writes: [put(key, { expected })], events: [happened(key)] });
+    const result = await storage.commit({ writes: [put(key, { expected })], events: [newEvent(key)] });
     if (result.ok) won += 1;
   }
 }
 
 async function writeOwn(storage: FlagsStorage, id: string, times: number): Promise<void> {
   for (let expected = 0; expected < times; expected++) {
-    await commit(storage, { writes: [put(flag(id), { expected })], events: [happened(flag(id))] });
+    await commit(storage, { writes: [put(flag(id), { expected })], events: [newEvent(flag(id))] });
   }
 }

@@ -10,9 +10,9 @@ import type {
   StoredEvent,
   StoredEventQuery,
 } from '../../storage/port.js';
-import { type Rule, same } from '../test-runner.js';
+import { assertEqual, type Rule } from '../test-runner.js';
 
-export { same };
+export { assertEqual };
 
 /**
  * Declares one rule of the storage port, and its test on an empty storage. `again` opens another instance on the same data,
@@ -30,7 +30,7 @@ export function put(key: DocumentKey, options: Partial<Omit<DocumentPut, 'key'>>
   return { key, expected: 0, parent: null, body: { name: key.id }, summary: { id: key.id }, ...options };
 }
 
-export function happened(subject: DocumentKey, details: Partial<NewEvent> = {}): NewEvent {
+export function newEvent(subject: DocumentKey, details: Partial<NewEvent> = {}): NewEvent {
   return {
     type: 'changed',
     at: '2026-01-01T00:00:00.000Z',
@@ -56,7 +56,7 @@ export async function commit(storage: FlagsStorage, parts: Partial<Commit>): Pro
 /** Commits, and asserts a conflict with `culprit`. */
 export async function conflict(storage: FlagsStorage, parts: Partial<Commit>, culprit: DocumentKey): Promise<void> {
   const result = await storage.commit({ writes: [], events: [], ...parts });
-  same(result, { ok: false, conflict: culprit });
+  assertEqual(result, { ok: false, conflict: culprit });
 }
 
 /** Asserts that exactly one commit succeeded, and returns its index. */

@@ -1,13 +1,13 @@
 import Database from 'better-sqlite3';
 import type { FlagsStorage } from '../../../src/storage/port.js';
-import { happened } from '../samples.js';
+import { newEvent } from '../samples.js';
 
 /** Documents of a separate kind, of about a page each. */
 export async function fill(storage: FlagsStorage, documents: number): Promise<void> {
   const body = { text: 'x'.repeat(4000) };
   const commits = Array.from({ length: documents }, (_, index) => {
     const key = { kind: 'filler', id: `${index}` };
-    const event = { ...happened(''), subject: key };
+    const event = { ...newEvent(''), subject: key };
     return storage.commit({ writes: [{ key, expected: 0, parent: null, body, summary: null }], events: [event] });
   });
   await Promise.all(commits);

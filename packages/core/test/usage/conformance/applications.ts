@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { InstanceSighting } from '../../../src/storage/usage/port.js';
 import { MINUTE } from '../../../src/storage/usage/rules.js';
-import { same } from '../../../src/testing/test-runner.js';
+import { assertEqual } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
   applicationsIn,
@@ -22,7 +22,7 @@ const CREATED = { createdAt: NOW, seenAt: NOW };
 
 export function applicationRules(rule: UsageRule): void {
   rule('returns nothing for an unknown application', async (usage) => {
-    same(await usage.applications({}), []);
+    assertEqual(await usage.applications({}), []);
     await record(usage, report());
     assert.equal(await applicationOf(usage, 'billing'), undefined);
   });
@@ -30,22 +30,22 @@ export function applicationRules(rule: UsageRule): void {
   rule('creates the application and the instance of a report', async (usage) => {
     await record(usage, report({ stop: NOW - MINUTE }), { at: NOW });
     const instances = [{ id: 'shop-1', clientIp: '', sdkVersion: '', ...CREATED }];
-    same(await applicationOf(usage, 'shop'), { name: 'shop', ...EMPTY, ...CREATED, droppedNames: 0, instances });
-    same(await flagsOf(usage, 'shop'), ['checkout']);
+    assertEqual(await applicationOf(usage, 'shop'), { name: 'shop', ...EMPTY, ...CREATED, droppedNames: 0, instances });
+    assertEqual(await flagsOf(usage, 'shop'), ['checkout']);
   });
 
   rule('updates only the last-seen time of a known application with a report', async (usage) => {
     await register(usage, registration({ ...DESCRIBED, strategies: ['userWithId'] }));
     const [before] = await usage.applications({});
     await record(usage, report(), { at: NOW + MINUTE });
-    same(await usage.applications({}), [{ ...before, seenAt: NOW + MINUTE }]);
+    assertEqual(await usage.applications({}), [{ ...before, seenAt: NOW + MINUTE }]);
   });
 
   rule('lists the applications seen at or after a time, by name', async (usage) => {
     await register(usage, registration({ application: 'shop' }), { at: NOW });
     await record(usage, report({ application: 'billing' }), { at: NOW + 1 });
     await register(usage, registration({ application: 'search' }), { at: NOW - 1 });
-    same(await applicationsIn(usage, { seenSince: NOW }), ['billing', 'shop']);
+    assertEqual(await applicationsIn(usage, { seenSince: NOW }), ['billing', 'shop']);
   });
 }
 
@@ -55,12 +55,12 @@ export function registrationRules(rule: UsageRule): void {
     const strategies = ['userWithId', 'default'];
     await register(usage, registration({ ...DESCRIBED, instance, strategies }));
     const about = { name: 'shop', strategies, ...DESCRIBED, ...CREATED, droppedNames: 0 };
-    same(await applicationOf(usage, 'shop'), { ...about, instances: [{ ...instance, ...CREATED }] });
+    assertEqual(await applicationOf(usage, 'shop'), { ...about, instances: [{ ...instance, ...CREATED }] });
   });
 
   rule('leaves absent members empty', async (usage) => {
     await register(usage, registration({ strategies: [] }));
-    same(await usage.applications({}), [{ name: 'shop', ...EMPTY, ...CREATED, droppedNames: 0 }]);
+    assertEqual(await usage.applications({}), [{ name: 'shop', ...EMPTY, ...CREATED, droppedNames: 0 }]);
   });
 
   rule('replaces the strategies and the members that it has, and keeps the stored values of others', async (usage) => {
@@ -70,10 +70,10 @@ export function registrationRules(rule: UsageRule): void {
     };
     await register(usage, registration({ ...DESCRIBED, strategies: ['default', 'userWithId'] }));
     await register(usage, registration({ strategies: ['flexibleRollout'] }));
-    same(await about(), { ...DESCRIBED, strategies: ['flexibleRollout'] });
+    assertEqual(await about(), { ...DESCRIBED, strategies: ['flexibleRollout'] });
     const changed = { strategies: ['default'], description: 'Till', url: '', color: null, icon: 'till' };
     await register(usage, registration(changed));
-    same(await about(), changed);
+    assertEqual(await about(), changed);
   });
 
   rule('keeps the creation time and updates the last-seen times, but never sets them back', async (usage) => {
@@ -87,7 +87,7 @@ export function registrationRules(rule: UsageRule): void {
         else await record(usage, report({ application, stop: at }), { at });
         const { createdAt, seenAt, instances } = { ...(await applicationOf(usage, application)) };
         const [instance] = instances ?? [];
-        same([createdAt, seenAt, instance?.createdAt, instance?.seenAt], [NOW, latest, NOW, latest]);
+        assertEqual([createdAt, seenAt, instance?.createdAt, instance?.seenAt], [NOW, latest, NOW, latest]);
       }
     }
   });
@@ -96,8 +96,8 @@ export function registrationRules(rule: UsageRule): void {
     await record(usage, report({ stop: NOW - MINUTE }), { at: NOW - MINUTE });
     await register(usage, registration(DESCRIBED));
     const { description, createdAt, seenAt } = { ...(await applicationOf(usage, 'shop')) };
-    same([description, createdAt, seenAt], [DESCRIBED.description, NOW - MINUTE, NOW]);
-    same(await flagsOf(usage, 'shop'), ['checkout']);
+    assertEqual([description, createdAt, seenAt], [DESCRIBED.description, NOW - MINUTE, NOW]);
+    assertEqual(await flagsOf(usage, 'shop'), ['checkout']);
   });
 }
 
@@ -109,7 +109,8 @@ export function instanceRules(rule: UsageRule): void {
     await register(usage, registration({ instance: { id: TOLD.id } }));
     await register(usage, registration({ application: 'other', instance: TOLD }));
     await record(usage, report({ application: 'other', instance: { id: TOLD.id } }));
-    for (const application of ['shop', 'other']) same(await instancesOf(usage, application), [{ ...TOLD, ...CREATED }]);
+    for (const application of ['shop', 'other'])
+      assertEqual(await instancesOf(usage, application), [{ ...TOLD, ...CREATED }]);
   });
 
   rule('replaces address and SDK version by newer ones', async (usage) => {
@@ -117,13 +118,13 @@ export function instanceRules(rule: UsageRule): void {
     await record(usage, report({ instance: { id: TOLD.id, clientIp: '2001:db8::1' } }));
     await register(usage, registration({ instance: { id: TOLD.id, sdkVersion: 'node:6.2.0' } }));
     const [instance] = await instancesOf(usage, 'shop');
-    same([instance?.clientIp, instance?.sdkVersion], ['2001:db8::1', 'node:6.2.0']);
+    assertEqual([instance?.clientIp, instance?.sdkVersion], ['2001:db8::1', 'node:6.2.0']);
   });
 
   rule('stores the times of each instance, and lists instances by id', async (usage) => {
     await record(usage, report({ instance: { id: 'shop-3' } }), { at: NOW + MINUTE });
     for (const id of ['shop-1', 'shop-2']) await register(usage, registration({ instance: { id } }));
-    same(
+    assertEqual(
       (await instancesOf(usage, 'shop')).map(({ id, seenAt }) => [id, seenAt]),
       [
         ['shop-1', NOW],
@@ -139,11 +140,11 @@ export function instanceRules(rule: UsageRule): void {
       ['billing', '192.0.2.2'],
     ] as const) {
       await record(usage, report({ application, instance: { id: 'host-1', clientIp }, counts: once(application) }));
-      same(
+      assertEqual(
         (await instancesOf(usage, application)).map((one) => one.clientIp),
         [clientIp],
       );
     }
-    same([await flagsOf(usage, 'shop'), await flagsOf(usage, 'billing')], [['shop'], ['billing']]);
+    assertEqual([await flagsOf(usage, 'shop'), await flagsOf(usage, 'billing')], [['shop'], ['billing']]);
   });
 }

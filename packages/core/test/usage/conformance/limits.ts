@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { LIMITS } from '../../../src/base/limits.js';
 import type { Reporter, UsageStorage } from '../../../src/storage/usage/port.js';
 import { MINUTE } from '../../../src/storage/usage/rules.js';
-import { same } from '../../../src/testing/test-runner.js';
+import { assertEqual } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
   applicationsIn,
@@ -46,18 +46,18 @@ export function limitRules(rule: UsageRule): void {
   rule('does not store applications beyond the limit, but counts their flags', async (usage) => {
     await fillExcept(usage, 0);
     const further = report({ application: 'further', counts: once('a'), unknown: once('b') });
-    same(await record(usage, further), { names: 0, reports: 1, usage: 0 });
+    assertEqual(await record(usage, further), { names: 0, reports: 1, usage: 0 });
     const registered = await register(usage, registration({ application: 'further' }));
-    same(registered, { names: 0, reports: 1, usage: 0 });
+    assertEqual(registered, { names: 0, reports: 1, usage: 0 });
     await record(usage, report({ application: 'name-10000', counts: once('a') }));
     assert.equal(await applicationOf(usage, 'further'), undefined);
-    same(await pairsIn(usage), [{ application: 'name-10000', flag: 'a', count: 1 }]);
-    same(await countsIn(usage), [{ flag: 'a', yes: 2, no: 0 }]);
+    assertEqual(await pairsIn(usage), [{ application: 'name-10000', flag: 'a', count: 1 }]);
+    assertEqual(await countsIn(usage), [{ flag: 'a', yes: 2, no: 0 }]);
     assert.equal((await usage.lastSeen(['a'])).get('a'), NOW);
     assert.equal(await countOf(usage), LIMITS.applications);
     await usage.forget({ application: 'name-10001' });
     await register(usage, registration({ application: 'further' }));
-    same(await storedOf(usage, 'further'), ['further']);
+    assertEqual(await storedOf(usage, 'further'), ['further']);
   });
 
   rule('drops the least recently seen instances beyond the limit', async (usage) => {
@@ -72,7 +72,7 @@ export function limitRules(rule: UsageRule): void {
     await register(usage, registration({ instance: { id: 'new' } }), { at: NOW + MINUTE });
     await record(usage, report({ instance: { id: 'newer' } }), { at: NOW + MINUTE });
     const kept = (await applicationOf(usage, 'shop'))?.instances?.map(({ id }) => id);
-    same(kept, [first, ...others, 'new', 'newer']);
+    assertEqual(kept, [first, ...others, 'new', 'newer']);
   });
 }
 
@@ -92,7 +92,7 @@ export function reporterRules(rule: UsageRule): void {
       assert.equal((await register(usage, registration({ application: 'further' }), { reporter })).reports, 1);
       assert.equal(await applicationOf(usage, 'further'), undefined);
       assert.equal(await countOf(usage), limit);
-      same(await countsIn(usage), once('a'));
+      assertEqual(await countsIn(usage), once('a'));
       // Known ones are still updated, and others have bounds of their own.
       await record(usage, report({ application: 'name-10000' }), { at: NOW + MINUTE, reporter });
       assert.equal((await applicationOf(usage, 'name-10000'))?.seenAt, NOW + MINUTE);
@@ -101,7 +101,7 @@ export function reporterRules(rule: UsageRule): void {
       assert.equal(await countOf(usage), limit + 2);
       await usage.forget({ application: 'name-10001' });
       await register(usage, registration({ application: 'further' }), { reporter });
-      same(await storedOf(usage, 'further'), ['further']);
+      assertEqual(await storedOf(usage, 'further'), ['further']);
     });
   }
 
@@ -123,7 +123,7 @@ export function reporterRules(rule: UsageRule): void {
     await record(usage, theirs, { reporter: PAGE });
     const dropped = await record(usage, report({ application: 'ours' }), { at: NOW + MINUTE, reporter: PAGE });
     assert.equal((await applicationOf(usage, 'ours'))?.seenAt, NOW + MINUTE);
-    same([await countOf(usage), dropped.reports], [101, 0]);
+    assertEqual([await countOf(usage), dropped.reports], [101, 0]);
   });
 
   rule('displaces no application of a public token for another reporter', async (usage) => {
@@ -131,10 +131,10 @@ export function reporterRules(rule: UsageRule): void {
     await record(usage, report({ application: 'page' }), { reporter: PAGE });
     const at = NOW + MINUTE;
     const further = report({ application: 'ours', stop: at, counts: once('a'), unknown: once('b') });
-    same(await record(usage, further, { at, reporter: SERVER }), { names: 0, reports: 1, usage: 0 });
-    same(await storedOf(usage, 'page', 'ours'), ['page']);
-    same((await countsIn(usage))[0], { flag: 'a', yes: 1, no: 0 });
-    same(await seenTimes(usage, 'a'), [['a', at]]);
+    assertEqual(await record(usage, further, { at, reporter: SERVER }), { names: 0, reports: 1, usage: 0 });
+    assertEqual(await storedOf(usage, 'page', 'ours'), ['page']);
+    assertEqual((await countsIn(usage))[0], { flag: 'a', yes: 1, no: 0 });
+    assertEqual(await seenTimes(usage, 'a'), [['a', at]]);
     assert.equal(await countOf(usage), LIMITS.applications);
   });
 
@@ -147,14 +147,14 @@ export function reporterRules(rule: UsageRule): void {
     await record(usage, report({ counts: [], unknown: once(theirs[0] ?? '') }), { at: NOW + MINUTE });
     await record(usage, report({ counts: [], unknown: once('z') }), { at: NOW + 2 * MINUTE, reporter: PAGE });
     await record(usage, report({ counts: [], unknown: once('zz') }), { at: NOW + 2 * MINUTE });
-    same(await flagsOf(usage, 'shop'), ['ours', theirs[0], ...theirs.slice(3), 'z', 'zz']);
+    assertEqual(await flagsOf(usage, 'shop'), ['ours', theirs[0], ...theirs.slice(3), 'z', 'zz']);
   });
 }
 
 export function rowRules(rule: UsageRule): void {
   rule('keeps what is within the bounds when it prunes', async (usage) => {
     await record(usage, report({ counts: once(...namesOf(100)), unknown: once(...namesOf(100, 'unknown')) }));
-    same(await usage.prune({ now: NOW }), { names: 0, reports: 0, usage: 0 });
+    assertEqual(await usage.prune({ now: NOW }), { names: 0, reports: 0, usage: 0 });
     assert.equal((await pairsIn(usage)).length, 200);
   });
 
@@ -169,12 +169,12 @@ export function rowRules(rule: UsageRule): void {
     await record(usage, report({ application: 'page', counts: [], unknown: theirs }), { reporter: PAGE });
     await record(usage, report({ application: 'one', counts: [], unknown: once('u', 'v', 'w') }));
     const dropped = await usage.prune({ now: NOW });
-    same(dropped, { names: 3, reports: 0, usage: 0 });
-    same(await flagsOf(usage, 'page'), []);
-    same(await flagsOf(usage, 'one'), ['u', 'v', 'w']);
+    assertEqual(dropped, { names: 3, reports: 0, usage: 0 });
+    assertEqual(await flagsOf(usage, 'page'), []);
+    assertEqual(await flagsOf(usage, 'one'), ['u', 'v', 'w']);
     assert.equal((await flagsOf(usage, 'shop')).length, perApplication - 2);
     assert.equal((await applicationOf(usage, 'page'))?.droppedNames, 2);
-    same(
+    assertEqual(
       (await countsIn(usage)).filter(({ flag }) => flag === 'x'),
       [],
     );
@@ -188,16 +188,16 @@ export function unknownNameRules(rule: UsageRule): void {
     await record(usage, report({ unknown, counts: [] }));
     const known = once('banner', 'checkout');
     const all = [...known, { flag: 'chekcout', yes: 4, no: 6 }];
-    for (const resolution of ['minute', 'ever'] as const) same(await countsIn(usage, resolution), all);
-    for (const resolution of ['hour', 'day'] as const) same(await countsIn(usage, resolution), known);
-    same(await seenTimes(usage, 'chekcout', 'checkout'), [['checkout', NOW]]);
+    for (const resolution of ['minute', 'ever'] as const) assertEqual(await countsIn(usage, resolution), all);
+    for (const resolution of ['hour', 'day'] as const) assertEqual(await countsIn(usage, resolution), known);
+    assertEqual(await seenTimes(usage, 'chekcout', 'checkout'), [['checkout', NOW]]);
   });
 
   rule('adds the counts of an unknown name to those of a flag with that name', async (usage) => {
     await record(usage, report({ counts: [], unknown: once('checkout') }));
     await record(usage, report());
     for (const resolution of ['minute', 'ever'] as const) {
-      same(await countsIn(usage, resolution), [{ flag: 'checkout', yes: 2, no: 0 }]);
+      assertEqual(await countsIn(usage, resolution), [{ flag: 'checkout', yes: 2, no: 0 }]);
     }
   });
 
@@ -211,12 +211,12 @@ export function unknownNameRules(rule: UsageRule): void {
     const one = await record(usage, report({ counts: [], unknown: once('z1') }), { at: NOW + SECOND + 1 });
     const last = report({ counts: [], unknown: once('z2'), droppedNames: 5 });
     const other = await record(usage, last, { at: NOW + SECOND + 1 });
-    same([one.names, other.names], [1, 6]);
-    same(await flagsOf(usage, 'shop'), ['checkout', first, ...rest.slice(2), 'z1', 'z2']);
+    assertEqual([one.names, other.names], [1, 6]);
+    assertEqual(await flagsOf(usage, 'shop'), ['checkout', first, ...rest.slice(2), 'z1', 'z2']);
     assert.equal((await applicationOf(usage, 'shop'))?.droppedNames, 7);
     assert.equal((await applicationOf(usage, 'other'))?.droppedNames, 0);
     const counted = (await countsIn(usage)).map(({ flag }) => flag);
-    same(counted, ['checkout', first, ...rest.slice(2), 'theirs', 'z1', 'z2']);
+    assertEqual(counted, ['checkout', first, ...rest.slice(2), 'theirs', 'z1', 'z2']);
   });
 
   rule('keeps the limit with concurrent callers', async (usage, again) => {
@@ -226,25 +226,25 @@ export function unknownNameRules(rule: UsageRule): void {
     await Promise.all(Array.from({ length: 30 }, (_, caller) => recordAs(caller)));
     await record(usage, report({ counts: [], unknown: once('last') }), { at: NOW + 1 });
     const flags = await flagsOf(usage, 'shop');
-    same([flags.length, flags.includes('last')], [LIMITS.unknownNamesPerApplication, true]);
+    assertEqual([flags.length, flags.includes('last')], [LIMITS.unknownNamesPerApplication, true]);
     assert.equal((await applicationOf(usage, 'shop'))?.droppedNames, 501);
   });
 
   rule('forgets unknown names like flags, and with their application', async (usage) => {
     await record(usage, report({ counts: [], unknown: once('a', 'b'), droppedNames: 1 }));
     await usage.forget({ flags: ['a'] });
-    same([await flagsOf(usage, 'shop'), await countsIn(usage)], [['b'], once('b')]);
+    assertEqual([await flagsOf(usage, 'shop'), await countsIn(usage)], [['b'], once('b')]);
     await usage.forget({ application: 'shop' });
     await register(usage, registration());
-    same([await flagsOf(usage, 'shop'), (await applicationOf(usage, 'shop'))?.droppedNames], [[], 0]);
-    same(await countsIn(usage), []);
+    assertEqual([await flagsOf(usage, 'shop'), (await applicationOf(usage, 'shop'))?.droppedNames], [[], 0]);
+    assertEqual(await countsIn(usage), []);
   });
 
   rule('prunes unknown names that were last reported before the given time', async (usage) => {
     await record(usage, report({ counts: [], unknown: once('old') }), { at: NOW - MINUTE });
     await record(usage, report({ counts: [], unknown: once('new') }));
     await usage.prune({ now: NOW, unseen: { since: NOW, isFlag: () => false } });
-    same(await flagsOf(usage, 'shop'), ['new']);
+    assertEqual(await flagsOf(usage, 'shop'), ['new']);
   });
 
   rule('counts a name that many reports have', async (usage) => {
@@ -253,6 +253,6 @@ export function unknownNameRules(rule: UsageRule): void {
       usage,
       stops.map((stop) => report({ stop, counts: [], unknown: once('name') })),
     );
-    same(await countsIn(usage, 'minute'), [{ flag: 'name', yes: 120, no: 0 }]);
+    assertEqual(await countsIn(usage, 'minute'), [{ flag: 'name', yes: 120, no: 0 }]);
   });
 }

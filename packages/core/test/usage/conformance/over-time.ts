@@ -1,6 +1,6 @@
 import type { SumQuery, UsageReport, UsageStorage, UsageSum } from '../../../src/storage/usage/port.js';
 import { DAY, HOUR, MINUTE, startOf } from '../../../src/storage/usage/rules.js';
-import { same } from '../../../src/testing/test-runner.js';
+import { assertEqual } from '../../../src/testing/test-runner.js';
 import { NOW, once, pairsIn, record, report, type UsageRule } from './samples.js';
 
 const TODAY = startOf('day', NOW);
@@ -39,30 +39,30 @@ export function usageOverTimeRules(rule: UsageRule): void {
   rule('sums the reports of an hour, and of a day', async (usage) => {
     const counts = [{ flag: 'checkout', yes: 2, no: 1 }];
     await recordAt(usage, [NOW, NOW + 1, NOW + 30 * MINUTE, NOW + HOUR - 1, NOW + HOUR], { counts });
-    same(await hoursOf(usage), [row({ yes: 8, no: 4 }), row({ start: NOW + HOUR, yes: 2, no: 1 })]);
-    same(await daysOf(usage), [row({ start: TODAY, yes: 10, no: 5 })]);
+    assertEqual(await hoursOf(usage), [row({ yes: 8, no: 4 }), row({ start: NOW + HOUR, yes: 2, no: 1 })]);
+    assertEqual(await daysOf(usage), [row({ start: TODAY, yes: 10, no: 5 })]);
   });
 
   rule('separates days at midnight UTC', async (usage) => {
     for (const stop of [TODAY - 1, TODAY]) await record(usage, report({ stop }), { at: TODAY });
-    same(await daysOf(usage), [row({ start: TODAY - DAY }), row({ start: TODAY })]);
+    assertEqual(await daysOf(usage), [row({ start: TODAY - DAY }), row({ start: TODAY })]);
   });
 
   rule('counts a report in the hour that it names', async (usage) => {
     await record(usage, report({ stop: NOW, hour: NOW - HOUR }));
-    same(await hoursOf(usage), [row({ start: NOW - HOUR })]);
+    assertEqual(await hoursOf(usage), [row({ start: NOW - HOUR })]);
   });
 
   rule('counts late reports in their own hours, one by one and in a batch with later ones', async (usage) => {
     for (const age of [0, 3, 1, 3, 26]) await recordAt(usage, [NOW - age * HOUR]);
     await recordAt(usage, [NOW + HOUR, NOW, NOW - HOUR]);
-    same(await hoursOf(usage), [
+    assertEqual(await hoursOf(usage), [
       row({ start: NOW - 26 * HOUR }),
       ...[3, 1, 0].map((age) => row({ start: NOW - age * HOUR, yes: 2 })),
       row({ start: NOW + HOUR }),
     ]);
-    same(await daysOf(usage), [row({ start: TODAY - DAY }), row({ start: TODAY, yes: 7 })]);
-    same(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 8 }]);
+    assertEqual(await daysOf(usage), [row({ start: TODAY - DAY }), row({ start: TODAY, yes: 7 })]);
+    assertEqual(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 8 }]);
   });
 
   rule('adds up the variants of many reports, by name, in whichever order a report has them', async (usage) => {
@@ -75,17 +75,17 @@ export function usageOverTimeRules(rule: UsageRule): void {
     await record(usage, report());
     const variants = [{ variant: 'blue', count: 5 }];
     await recordAt(usage, [NOW + HOUR], { counts: [{ flag: 'checkout', yes: 1, no: 0, variants }] });
-    same(await hoursOf(usage), [
+    assertEqual(await hoursOf(usage), [
       row({ yes: 41 }),
       ...names.map((variant) => row({ variant, yes: 80 })),
       row({ start: NOW + HOUR }),
       row({ start: NOW + HOUR, variant: 'blue', yes: 5 }),
     ]);
-    same(await daysOf(usage), [
+    assertEqual(await daysOf(usage), [
       row({ start: TODAY, yes: 42 }),
       ...names.map((variant) => row({ start: TODAY, variant, yes: variant === 'blue' ? 85 : 80 })),
     ]);
-    same(await usage.sum({ resolution: 'hour', by: ['flag'] }), [{ flag: 'checkout', yes: 42, no: 0 }]);
+    assertEqual(await usage.sum({ resolution: 'hour', by: ['flag'] }), [{ flag: 'checkout', yes: 42, no: 0 }]);
   });
 
   rule('separates flags, applications and environments, and lists by them, then time', async (usage) => {
@@ -97,8 +97,8 @@ export function usageOverTimeRules(rule: UsageRule): void {
         ),
       ),
     );
-    same(await hoursOf(usage), expected);
-    same(
+    assertEqual(await hoursOf(usage), expected);
+    assertEqual(
       (await pairsIn(usage)).map(({ count }) => count),
       [4, 4, 4, 4],
     );
@@ -107,7 +107,7 @@ export function usageOverTimeRules(rule: UsageRule): void {
   rule('selects by flag, application, environment and time', async (usage) => {
     await recordEight(usage);
     const one = { flag: 'search', application: 'billing', environment: 'production' };
-    same(await hoursOf(usage, { ...one, from: NOW }), [row(one)]);
+    assertEqual(await hoursOf(usage, { ...one, from: NOW }), [row(one)]);
     for (const [query, rows] of [
       [{ flag: 'search' }, 8],
       [{ application: 'shop', from: NOW }, 4],
@@ -115,22 +115,22 @@ export function usageOverTimeRules(rule: UsageRule): void {
       [{ flag: 'banner' }, 0],
       [{ from: NOW + 1 }, 0],
     ] as const) {
-      same((await hoursOf(usage, query)).length, rows);
+      assertEqual((await hoursOf(usage, query)).length, rows);
     }
   });
 
   rule('leaves out unknown names', async (usage) => {
     await record(usage, report({ counts: [], unknown: once('typo') }));
-    same([await hoursOf(usage), await daysOf(usage)], [[], []]);
+    assertEqual([await hoursOf(usage), await daysOf(usage)], [[], []]);
   });
 
   rule('keeps the hours of a deleted application', async (usage) => {
     await recordAt(usage, [NOW - HOUR, NOW]);
     await usage.forget({ application: 'shop' });
     await record(usage, report());
-    same(await hoursOf(usage), [row({ start: NOW - HOUR }), row({ yes: 2 })]);
-    same(await daysOf(usage), [row({ start: TODAY, yes: 3 })]);
-    same(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 1 }]);
+    assertEqual(await hoursOf(usage), [row({ start: NOW - HOUR }), row({ yes: 2 })]);
+    assertEqual(await daysOf(usage), [row({ start: TODAY, yes: 3 })]);
+    assertEqual(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 1 }]);
   });
 
   rule('counts every report of concurrent writers, also when the hour changes', async (usage, again) => {
@@ -143,11 +143,11 @@ export function usageOverTimeRules(rule: UsageRule): void {
       ),
     );
     const flags = ['a', 'b', 'c'];
-    same(
+    assertEqual(
       await hoursOf(usage),
       flags.flatMap((flag) => [0, 1, 2, 3].map((age) => row({ flag, start: NOW + age * HOUR, yes: 20 }))),
     );
-    same(
+    assertEqual(
       await daysOf(usage),
       flags.map((flag) => row({ flag, start: TODAY, yes: 80 })),
     );

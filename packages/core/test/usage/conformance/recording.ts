@@ -9,7 +9,7 @@ import type {
   UsageSum,
 } from '../../../src/storage/usage/port.js';
 import { DAY, MINUTE, NOTHING_DROPPED } from '../../../src/storage/usage/rules.js';
-import { same } from '../../../src/testing/test-runner.js';
+import { assertEqual } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
   applicationsIn,
@@ -73,7 +73,7 @@ export function batchRules(rule: UsageRule): void {
       await record(usage, REPORTS, { registrations });
       for (const one of registrations) await register(oneByOne, one);
       for (const one of REPORTS) await record(oneByOne, one);
-      same(await contentOf(usage), await contentOf(oneByOne));
+      assertEqual(await contentOf(usage), await contentOf(oneByOne));
     }
   });
 
@@ -81,7 +81,7 @@ export function batchRules(rule: UsageRule): void {
     const before = await contentOf(usage);
     await usage.record({ id: 'empty', at: NOW });
     await record(usage, [], { registrations: [] });
-    same(await contentOf(usage), before);
+    assertEqual(await contentOf(usage), before);
   });
 
   rule('counts once if it is repeated, in any instance', async (usage, again) => {
@@ -89,12 +89,12 @@ export function batchRules(rule: UsageRule): void {
     await record(usage, report(), { id: 'repeated' });
     const before = await contentOf(usage);
     for (const instance of instances) {
-      same(await record(instance, report(), { id: 'repeated', at: NOW + MINUTE }), NOTHING_DROPPED);
+      assertEqual(await record(instance, report(), { id: 'repeated', at: NOW + MINUTE }), NOTHING_DROPPED);
     }
-    same(await contentOf(usage), before);
+    assertEqual(await contentOf(usage), before);
     const repeat = (caller: number) => record(instances[caller % 2] ?? usage, report(), { id: 'raced' });
     await Promise.all(Array.from({ length: 10 }, (_, caller) => repeat(caller)));
-    same(await countsIn(usage), [{ flag: 'checkout', yes: 2, no: 0 }]);
+    assertEqual(await countsIn(usage), [{ flag: 'checkout', yes: 2, no: 0 }]);
   });
 
   rule('may be repeated after a day', async (usage) => {
@@ -112,7 +112,7 @@ export function batchRules(rule: UsageRule): void {
   rule('accepts a thousand reports', async (usage) => {
     const reports = Array.from({ length: 1000 }, (_, index) => report({ instance: { id: `shop-${index % 300}` } }));
     await record(usage, reports);
-    same(await countsIn(usage), [{ flag: 'checkout', yes: 1000, no: 0 }]);
+    assertEqual(await countsIn(usage), [{ flag: 'checkout', yes: 1000, no: 0 }]);
     assert.equal((await instancesOf(usage, 'shop')).length, 300);
   });
 
@@ -124,7 +124,7 @@ export function batchRules(rule: UsageRule): void {
     const poisoned = report({ application: 'new', counts: once('poison') });
     for (const registrations of [[], REGISTRATIONS]) {
       await assert.rejects(() => record(usage, [...REPORTS, poisoned, ...REPORTS], { registrations, id: 'again' }));
-      same(await contentOf(usage), before);
+      assertEqual(await contentOf(usage), before);
     }
   });
 
@@ -133,11 +133,11 @@ export function batchRules(rule: UsageRule): void {
     await refuse('poison');
     const batches = [once('a'), once('b', 'poison'), once('c')].map((counts) => [report({ counts }), report()]);
     const outcomes = await Promise.allSettled(batches.map((batch) => record(usage, batch)));
-    same(
+    assertEqual(
       outcomes.map(({ status }) => status),
       ['fulfilled', 'rejected', 'fulfilled'],
     );
-    same(await countsIn(usage), [...once('a', 'c'), { flag: 'checkout', yes: 2, no: 0 }]);
+    assertEqual(await countsIn(usage), [...once('a', 'c'), { flag: 'checkout', yes: 2, no: 0 }]);
   });
 }
 
@@ -152,11 +152,11 @@ export function concurrencyRules(rule: UsageRule): void {
     await Promise.all(CALLERS.map(recordAs));
     const flags = ['a', 'b', 'c'];
     for (const instance of instances) {
-      same(
+      assertEqual(
         await countsIn(instance),
         flags.map((flag) => ({ flag, yes: 200, no: 0 })),
       );
-      same(
+      assertEqual(
         await pairsIn(instance),
         flags.map((flag) => ({ application: 'shop', flag, count: 200 })),
       );
@@ -171,7 +171,7 @@ export function concurrencyRules(rule: UsageRule): void {
         registrations: caller % 3 === 0 ? [registration(), registration({ application: `new-${caller}` })] : [],
       });
     await Promise.all(Array.from({ length: 60 }, (_, caller) => recordAs(caller)));
-    same(
+    assertEqual(
       await countsIn(usage),
       ['a', 'b'].map((flag) => ({ flag, yes: 120, no: 0 })),
     );
@@ -187,19 +187,19 @@ export function concurrencyRules(rule: UsageRule): void {
       return record(instances[caller % 2] ?? usage, report({ instance, stop }), given);
     };
     await Promise.all(CALLERS.map(recordAs));
-    same(await seenTimes(usage, 'checkout'), [['checkout', NOW]]);
-    same(await applicationsIn(usage), ['shop']);
+    assertEqual(await seenTimes(usage, 'checkout'), [['checkout', NOW]]);
+    assertEqual(await applicationsIn(usage), ['shop']);
     assert.equal((await instancesOf(usage, 'shop')).length, CALLERS.length);
   });
 
   rule('shows acknowledged reports to other instances', async (usage, again) => {
     const other = await again();
-    same(await contentOf(other), await contentOf(usage));
+    assertEqual(await contentOf(other), await contentOf(usage));
     await record(usage, report());
-    same(await countsIn(other), once('checkout'));
-    same(await contentOf(other), await contentOf(usage));
+    assertEqual(await countsIn(other), once('checkout'));
+    assertEqual(await contentOf(other), await contentOf(usage));
     await other.forget({ flags: ['checkout'] });
-    same(await countsIn(usage), []);
+    assertEqual(await countsIn(usage), []);
   });
 }
 
@@ -240,13 +240,13 @@ export function readingRules(rule: UsageRule): void {
       const all = await usage.sum(query);
       assert.equal(all.length, groups);
       const keyOf = (sum: UsageSum) => query.by.map((name) => sum[name]).join(' ');
-      same(all.map(keyOf), all.map(keyOf).toSorted());
-      for (const limit of [1, 2, 4, 9, 100]) same(await pagesOf(usage, query, limit), all);
+      assertEqual(all.map(keyOf), all.map(keyOf).toSorted());
+      for (const limit of [1, 2, 4, 9, 100]) assertEqual(await pagesOf(usage, query, limit), all);
     }
-    same(await pairsIn(usage), PAIRS);
+    assertEqual(await pairsIn(usage), PAIRS);
     const after = { application: 'search\u0000', flag: '' };
     const rest = await usage.sum({ resolution: 'ever', by: ['application', 'flag'], after });
-    same(
+    assertEqual(
       rest.map(({ application }) => application),
       ['shop', 'shop', 'shop'],
     );
@@ -262,7 +262,7 @@ export function readingRules(rule: UsageRule): void {
       [{ names: ['c', 'old', 'unknown', 'a'] }, ['a', 'c']],
       [{ names: [] }, []],
     ] as const) {
-      same(await applicationsIn(usage, { seenSince: NOW, ...query }), expected);
+      assertEqual(await applicationsIn(usage, { seenSince: NOW, ...query }), expected);
     }
   });
 
@@ -271,12 +271,12 @@ export function readingRules(rule: UsageRule): void {
     assert.equal(await usage.forget({ application: 'unknown' }), false);
     assert.equal(await usage.forget({ application: 'shop' }), true);
     assert.equal(await applicationOf(usage, 'shop'), undefined);
-    same(
+    assertEqual(
       await pairsIn(usage),
       PAIRS.filter(({ application }) => application !== 'shop'),
     );
     const [count] = await countsIn(usage);
-    same(count, { flag: 'a', yes: 3, no: 0 });
+    assertEqual(count, { flag: 'a', yes: 3, no: 0 });
     assert.equal(await usage.forget({ application: 'shop' }), false);
   });
 }

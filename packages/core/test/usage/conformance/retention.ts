@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { UsageStorage } from '../../../src/storage/usage/port.js';
 import { DAY, HOUR, MINUTE } from '../../../src/storage/usage/rules.js';
-import { same } from '../../../src/testing/test-runner.js';
+import { assertEqual } from '../../../src/testing/test-runner.js';
 import { ALL } from './counting.js';
 import {
   applicationOf,
@@ -38,13 +38,13 @@ export function pruningRules(rule: UsageRule): void {
       [30 * DAY, ['ever']],
       [60 * DAY, ['ever']],
     ] as const) {
-      same(await usage.prune({ now: NOW + later }), { names: 0, reports: 0, usage: 0 });
+      assertEqual(await usage.prune({ now: NOW + later }), { names: 0, reports: 0, usage: 0 });
       const kept = [];
       for (const resolution of ALL) if ((await countsIn(usage, resolution)).length > 0) kept.push(resolution);
-      same(kept, expected);
+      assertEqual(kept, expected);
     }
-    same(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 1 }]);
-    same(await seenTimes(usage, 'checkout'), [['checkout', NOW]]);
+    assertEqual(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 1 }]);
+    assertEqual(await seenTimes(usage, 'checkout'), [['checkout', NOW]]);
   });
 
   rule('deletes applications that were not seen since the given time, with instances and usage', async (usage) => {
@@ -53,9 +53,9 @@ export function pruningRules(rule: UsageRule): void {
     await record(usage, report({ application: 'kept', instance: { id: 'stale' }, stop: NOW - 1 }), { at: NOW - 1 });
     await record(usage, report({ application: 'kept', instance: { id: 'alive' } }), { at: NOW });
     await pruneUnseen(usage, NOW, 'checkout');
-    same(await applicationsIn(usage), ['kept']);
-    same(await pairsIn(usage), [{ application: 'kept', flag: 'checkout', count: 2 }]);
-    same(
+    assertEqual(await applicationsIn(usage), ['kept']);
+    assertEqual(await pairsIn(usage), [{ application: 'kept', flag: 'checkout', count: 2 }]);
+    assertEqual(
       (await instancesOf(usage, 'kept')).map(({ id }) => id),
       ['alive'],
     );
@@ -67,19 +67,19 @@ export function pruningRules(rule: UsageRule): void {
     await pruneUnseen(usage, NOW);
     await record(usage, report({ instance: { id: 'new' }, counts: once('search') }));
     const { description, createdAt, instances } = { ...(await applicationOf(usage, 'shop')) };
-    same([description, createdAt, instances?.map(({ id }) => id)], ['', NOW, ['new']]);
-    same(await flagsOf(usage, 'shop'), ['search']);
+    assertEqual([description, createdAt, instances?.map(({ id }) => id)], ['', NOW, ['new']]);
+    assertEqual(await flagsOf(usage, 'shop'), ['search']);
   });
 
   rule('keeps times and usage of existing flags, and deletes old ones of other names', async (usage) => {
     await record(usage, report({ stop: NOW - 1, counts: once('flag', 'stranger') }), { at: NOW });
     await record(usage, report({ stop: NOW, counts: once('young stranger') }));
     await pruneUnseen(usage, NOW, 'flag', 'never reported');
-    same(await seenTimes(usage, 'flag', 'stranger', 'young stranger', 'never reported'), [
+    assertEqual(await seenTimes(usage, 'flag', 'stranger', 'young stranger', 'never reported'), [
       ['flag', NOW - 1],
       ['young stranger', NOW],
     ]);
-    same(await flagsOf(usage, 'shop'), ['flag', 'young stranger']);
+    assertEqual(await flagsOf(usage, 'shop'), ['flag', 'young stranger']);
   });
 }
 
@@ -88,17 +88,17 @@ export function forgettingRules(rule: UsageRule): void {
     await record(usage, report({ counts: once('checkout', 'search') }));
     await record(usage, report({ application: 'billing', stop: NOW - MINUTE, counts: once('checkout') }));
     await usage.forget({ flags: ['checkout', 'never reported'] });
-    for (const resolution of ALL) same(await countsIn(usage, resolution), once('search'));
-    same(await pairsIn(usage), [{ application: 'shop', flag: 'search', count: 1 }]);
-    same(await seenTimes(usage, 'checkout', 'search'), [['search', NOW]]);
+    for (const resolution of ALL) assertEqual(await countsIn(usage, resolution), once('search'));
+    assertEqual(await pairsIn(usage), [{ application: 'shop', flag: 'search', count: 1 }]);
+    assertEqual(await seenTimes(usage, 'checkout', 'search'), [['search', NOW]]);
   });
 
   rule('counts a forgotten flag from zero when it is reported again', async (usage) => {
     await record(usage, report({ counts: [{ flag: 'checkout', yes: 7, no: 7 }] }));
     await usage.forget({ flags: ['checkout'] });
     await record(usage, report({ stop: NOW - MINUTE }));
-    for (const resolution of ALL) same(await countsIn(usage, resolution), once('checkout'));
-    same(await seenTimes(usage, 'checkout'), [['checkout', NOW - MINUTE]]);
+    for (const resolution of ALL) assertEqual(await countsIn(usage, resolution), once('checkout'));
+    assertEqual(await seenTimes(usage, 'checkout'), [['checkout', NOW - MINUTE]]);
   });
 }
 
@@ -125,7 +125,7 @@ export function copyRules(rule: UsageRule): void {
     const before = structuredClone(await read());
     spoil(await read());
     spoil(await usage.lastSeen(['checkout']));
-    same(await read(), before);
+    assertEqual(await read(), before);
   });
 
   rule('do not change when the caller changes its input after the call', async (usage) => {
@@ -135,15 +135,15 @@ export function copyRules(rule: UsageRule): void {
     await record(usage, report({ counts, instance }), { registrations: [registration({ strategies, instance })] });
     for (const input of [strategies, instance, counts]) spoil(input);
     const application = await applicationOf(usage, 'shop');
-    same([application?.strategies, application?.instances?.[0]?.clientIp], [['default'], '192.0.2.7']);
-    same(await countsIn(usage), once('checkout'));
+    assertEqual([application?.strategies, application?.instances?.[0]?.clientIp], [['default'], '192.0.2.7']);
+    assertEqual(await countsIn(usage), once('checkout'));
   });
 
   rule('do not change with later reports', async (usage) => {
     await record(usage, report());
     const [counts, seen] = [await countsIn(usage), await usage.lastSeen(['checkout'])];
     await record(usage, report({ stop: NOW + 1 }), { at: NOW + 1 });
-    same(counts, once('checkout'));
+    assertEqual(counts, once('checkout'));
     assert.equal(seen.get('checkout'), NOW);
   });
 }
@@ -159,6 +159,6 @@ export function closingRules(rule: UsageRule): void {
     const other = await again();
     if (other !== usage) await usage.close();
     await record(other, report());
-    same(await countsIn(other), once('checkout'));
+    assertEqual(await countsIn(other), once('checkout'));
   });
 }

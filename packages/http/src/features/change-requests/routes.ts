@@ -5,10 +5,10 @@ import { type Action, permissionOf, writtenBy } from '../../actions.js';
 import { APPROVAL_POLICY, CHANGE_REQUEST, CHANGE_REQUESTS } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';
 import { readableListRoute } from '../../api/readable-list.js';
-import { type Route, type RouteRequest, revised, route } from '../../api/route.js';
+import { type Route, type RouteRequest, route, withRevision } from '../../api/route.js';
 import { isPermitted } from '../../auth/permissions.js';
 import { checkChanges, createChangePermissions } from '../../changes/change-permissions.js';
-import { areAll, hasMembers } from '../../events/event-filter.js';
+import { hasMembers, maySeeAll } from '../../events/event-filter.js';
 import { unchecked } from '../../messages/request.js';
 import {
   CHANGE_ERRORS,
@@ -47,11 +47,11 @@ async function findReadable(
 ): Promise<ChangeRequest> {
   const found = await flags.changeRequests.get({ changeRequest: id });
   const projects = projectsOf(flags, found);
-  if (!(await areAll(projects, (project) => isPermitted(principal, 'getChangeRequest', project)))) {
+  if (!(await maySeeAll(projects, (project) => isPermitted(principal, 'getChangeRequest', project)))) {
     throw changeRequestNotFound(id);
   }
   if (found.changes.some(isAboutMembers)) {
-    const maySee = await areAll(projects, (project) => isPermitted(principal, 'listEvents', project));
+    const maySee = await maySeeAll(projects, (project) => isPermitted(principal, 'listEvents', project));
     if (!maySee) throw changeRequestNotFound(id);
   }
   for (const project of projects) await principal.check(action, project);
@@ -133,7 +133,7 @@ function decisionRoute({ path, row, decide }: Decision): Route<`${Decision['path
       const { id: changeRequest, changes } = await findReadable(request, params.changeRequestId, permission);
       const permissions = createChangePermissions(request, { action: permission });
       if (path === 'apply') await checkChanges(permissions, changes);
-      return revised(await decide(permissions.flags, { changeRequest }, request), requestToWire);
+      return withRevision(await decide(permissions.flags, { changeRequest }, request), requestToWire);
     },
   });
 }
@@ -150,7 +150,7 @@ export const changeRequestRoutes = [
     states: REQUEST_STATES,
     item: listedRequestSchema,
     list: listReadableChangeRequests,
-    canRead: (flags, request: ListedChangeRequest, maySee) => areAll(projectsOf(flags, request), maySee),
+    canRead: (flags, request: ListedChangeRequest, maySee) => maySeeAll(projectsOf(flags, request), maySee),
     toWire: listedRequestToWire,
   }),
   route('POST', CHANGE_REQUESTS, 'createChangeRequest', {
@@ -177,7 +177,7 @@ export const changeRequestRoutes = [
       // permissions are checked again.
       for (const project of projectsOf(request.flags, created))
         await permissions.checkOnce('createChangeRequest', project);
-      return revised(created, requestToWire);
+      return withRevision(created, requestToWire);
     },
   }),
   route('GET', CHANGE_REQUEST, 'getChangeRequest', {
@@ -186,7 +186,7 @@ export const changeRequestRoutes = [
     reply: requestSchema,
     long: LONG_READ,
     handle: async ({ params, ...request }) =>
-      revised(await findReadable(request, params.changeRequestId), requestToWire),
+      withRevision(await findReadable(request, params.changeRequestId), requestToWire),
   }),
   ...DECISIONS.map(decisionRoute),
 ];

@@ -16,7 +16,7 @@ import {
   projectsOfDocument,
 } from '../../auth/permissions.js';
 import { checkChanges, checkCommitted, createChangePermissions } from '../../changes/change-permissions.js';
-import { areAll, hasMembers } from '../../events/event-filter.js';
+import { hasMembers, maySeeAll } from '../../events/event-filter.js';
 import { invalidInput } from '../../messages/errors.js';
 import { unchecked } from '../../messages/request.js';
 import {
@@ -99,7 +99,7 @@ export const changeRoutes = [
       const applied = await permissions.flags.apply(changes, options);
       // A repeated id returns the first result, even for another request.
       if (id !== undefined) await checkCommitted(permissions, applied);
-      return shown(applied);
+      return replyToSet(applied);
     },
   }),
   route('POST', `${CHANGES}/plan`, 'planChanges', {
@@ -161,7 +161,7 @@ export async function visiblePlan(
   const maySeeMembers = createProjectFilter(principal, 'listMembers', created);
   const visible: PlannedDocument[] = [];
   for (const document of documents) {
-    const isVisible = await areAll(projectsOfDocument(document), maySee);
+    const isVisible = await maySeeAll(projectsOfDocument(document), maySee);
     if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
   }
   return { body: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)), approval }) };
@@ -214,7 +214,7 @@ function holdsMembers({ kind, before, after }: PlannedDocument): boolean {
 }
 
 /** The reply to a set that changed a single flag has the `ETag` of the flag. */
-export function shown(changeSet: ChangeSet): RouteResult {
+export function replyToSet(changeSet: ChangeSet): RouteResult {
   return { body: changeSetToWire(changeSet), ...flagOf(changeSet) };
 }
 

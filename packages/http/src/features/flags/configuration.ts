@@ -19,7 +19,7 @@ import {
   VARIANTS,
 } from '../../api/paths.js';
 import { listReply, WHOLE_LIST } from '../../api/query.js';
-import { changing, route } from '../../api/route.js';
+import { changeAndReply, route } from '../../api/route.js';
 import { withSegmentCheck } from '../../changes/change-permissions.js';
 import { JSON_PATCH, readPatch } from '../../changes/json-patch.js';
 import { unchecked } from '../../messages/request.js';
@@ -126,12 +126,12 @@ export const environmentRoutes = [
     summary: 'Switch a flag on in one environment',
     changes: 'flag',
     errors: ['environment_has_no_strategies'],
-    handle: ({ flags, ref, context }) => changing(flags, 'enable', { ref, context }),
+    handle: ({ flags, ref, context }) => changeAndReply(flags, 'enable', { ref, context }),
   }),
   route('POST', `${ENVIRONMENT}/off`, 'disable', {
     summary: 'Switch a flag off in one environment',
     changes: 'flag',
-    handle: ({ flags, ref, context }) => changing(flags, 'disable', { ref, context }),
+    handle: ({ flags, ref, context }) => changeAndReply(flags, 'disable', { ref, context }),
   }),
 ];
 
@@ -161,7 +161,7 @@ export const strategyRoutes = [
     changes: 'flag',
     errors: ['strategy_not_found'],
     handle: ({ flags, ref, body, context }) =>
-      changing(flags, 'orderStrategies', { ref, input: unchecked(body), context }),
+      changeAndReply(flags, 'orderStrategies', { ref, input: unchecked(body), context }),
   }),
   route('POST', STRATEGIES, 'addStrategy', {
     summary: 'Add a strategy to a flag in one environment',
@@ -169,7 +169,7 @@ export const strategyRoutes = [
     changes: 'flag',
     reply: strategySchema,
     handle: ({ ref, body, context, ...request }) =>
-      changing(withSegmentCheck(request), 'addStrategy', {
+      changeAndReply(withSegmentCheck(request), 'addStrategy', {
         ref,
         input: unchecked(body),
         context,
@@ -182,7 +182,7 @@ export const strategyRoutes = [
     changes: 'flag',
     reply: strategySchema,
     handle: ({ ref, body, context, ...request }) =>
-      changing(withSegmentCheck(request), 'updateStrategy', {
+      changeAndReply(withSegmentCheck(request), 'updateStrategy', {
         ref,
         input: unchecked(body),
         context,
@@ -203,7 +203,7 @@ export const strategyRoutes = [
   route('DELETE', STRATEGY, 'removeStrategy', {
     summary: 'Remove a strategy; removing the last one switches the environment off',
     changes: 'flag',
-    handle: ({ flags, ref, context }) => changing(flags, 'removeStrategy', { ref, context }),
+    handle: ({ flags, ref, context }) => changeAndReply(flags, 'removeStrategy', { ref, context }),
   }),
 ];
 
@@ -222,7 +222,7 @@ export const variantRoutes = [
     changes: 'flag',
     reply: variantWeightsSchema,
     handle: ({ flags, ref, body, context }) =>
-      changing(flags, 'setVariants', {
+      changeAndReply(flags, 'setVariants', {
         ref,
         input: unchecked(withVariableType(body)),
         context,
@@ -269,19 +269,19 @@ export const dependencyRoutes = [
     errors: ['parent_not_found', 'dependency_cycle', 'dependency_too_deep'],
     async handle({ flags, ref, body, context }) {
       const input = dependencyFromWire(unchecked<WireDependency>(body));
-      return changing(flags, 'addDependency', { ref, input, context, toWire: dependencyToWire });
+      return changeAndReply(flags, 'addDependency', { ref, input, context, toWire: dependencyToWire });
     },
   }),
   route('DELETE', `${DEPENDENCIES}/:parentName`, 'removeDependency', {
     summary: 'Remove the dependency of a flag on one parent',
     changes: 'flag',
     handle: ({ flags, ref, params, context }) =>
-      changing(flags, 'removeDependency', { ref, input: { flag: params.parentName }, context }),
+      changeAndReply(flags, 'removeDependency', { ref, input: { flag: params.parentName }, context }),
   }),
   route('DELETE', DEPENDENCIES, 'removeDependencies', {
     summary: 'Remove all dependencies of a flag',
     changes: 'flag',
-    handle: ({ flags, ref, context }) => changing(flags, 'removeDependencies', { ref, context }),
+    handle: ({ flags, ref, context }) => changeAndReply(flags, 'removeDependencies', { ref, context }),
   }),
   route('GET', `${FLAG}/parents`, 'listPossibleParents', {
     summary: 'List the names of the flags that a flag could depend on',

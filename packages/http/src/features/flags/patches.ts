@@ -6,7 +6,7 @@ import {
   FLAG_MEMBERS,
   isSameJson,
   membersOf,
-  type Revised,
+  type RevisedResult,
   type StoredFlag,
 } from '@flags/core/integration/http';
 import { applyPatch, type JsonPatch, readPatch } from '../../changes/json-patch.js';
@@ -53,7 +53,7 @@ export async function patchFlag(flags: Flags, { ref, patch: input, context }: Pa
 export async function patchStrategy(
   flags: Flags,
   { ref, patch: input, context }: PatchRequest<StrategyRef>,
-): Promise<Revised<Strategy>> {
+): Promise<RevisedResult<Strategy>> {
   const patch = readPatch(input);
   const changed = await changeByFlag(flags, 'updateStrategy', {
     ref,
@@ -78,7 +78,7 @@ export async function patchStrategy(
 export async function patchVariants(
   flags: Flags,
   { ref, patch: input, context }: PatchRequest<FlagRef>,
-): Promise<Revised<readonly Variant[]>> {
+): Promise<RevisedResult<readonly Variant[]>> {
   const patch = readPatch(input);
   const { variants, revision } = await changeByFlag(flags, 'setVariants', {
     ref,

@@ -3,7 +3,7 @@ import { type FlagEntry, type InputSchemas, listFlagEntries } from '@flags/core/
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from '../../api/paths.js';
 import { inputParameters, listReply, parameter, WHOLE_LIST } from '../../api/query.js';
-import { changing, type RouteResult, route } from '../../api/route.js';
+import { changeAndReply, type RouteResult, route } from '../../api/route.js';
 import { JSON_PATCH } from '../../changes/json-patch.js';
 import { flagTag } from '../../messages/reply.js';
 import { unchecked } from '../../messages/request.js';
@@ -134,7 +134,7 @@ export const flagRoutes = [
     status: 202,
     errors: ['flag_has_children'],
     never: ['flag_archived'],
-    handle: ({ flags, ref, context }) => changing(flags, 'archiveFlag', { ref, context }),
+    handle: ({ flags, ref, context }) => changeAndReply(flags, 'archiveFlag', { ref, context }),
   }),
 ];
 

@@ -117,7 +117,7 @@ export function flagQueryOf({ tag, limit: _limit, after: _after, ...query }: Que
  * Lists flags of the projects that the caller may read. Checks each project once. Rejects with `forbidden` if the caller may
  * not read any.
  */
-export async function listReadable(
+export async function listFlagsForCaller(
   { flags, principal }: Pick<RouteRequest, 'flags' | 'principal'>,
   query: FlagQuery,
   page?: PageQuery,
@@ -149,7 +149,7 @@ export const featureRoutes = [
     handle: (request) =>
       listReply(request.query, {
         isWhole: true,
-        page: (page) => listReadable(request, flagQueryOf(request.query), page),
+        page: (page) => listFlagsForCaller(request, flagQueryOf(request.query), page),
         toWire: overviewToWire,
         body: (features, { total }) => ({ version: 1, total, features }),
       }),

@@ -4,12 +4,12 @@ import type { JsonSchema } from '@flags/core/integration/shared';
 import type { LabelChanges } from '@flags/core/types';
 import { FEATURE, projectOfFlag } from '../../api/paths.js';
 import { LONG_READ } from '../../api/query.js';
-import { revised, route } from '../../api/route.js';
+import { route, withRevision } from '../../api/route.js';
 import { SIMPLE } from '../../client/client-document.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import { example, listOf, objectComponent, propertyOf, version } from '../../messages/schema.js';
-import { listReadable } from './search.js';
+import { listFlagsForCaller } from './search.js';
 
 const tagSchema = objectComponent('Tag', { type: { type: 'string', const: 'simple' }, value: example('team-shop') });
 
@@ -79,7 +79,7 @@ export const tagRoutes = [
     long: LONG_READ,
     reply: tagListSchema,
     async handle(request) {
-      const { items } = await listReadable(request, {});
+      const { items } = await listFlagsForCaller(request, {});
       return { body: { version: 1, tags: jsonArray(labelsOfAll(items), toTag) } };
     },
   }),
@@ -95,7 +95,7 @@ export const tagRoutes = [
     summary: 'List the tags of a flag',
     reply: tagListSchema,
     permissionIn: projectOfFlag,
-    handle: async ({ flags, ref }) => revised(await flags.getFlag(ref), tagListToWire),
+    handle: async ({ flags, ref }) => withRevision(await flags.getFlag(ref), tagListToWire),
   }),
   route('POST', TAGS, 'addFlagTag', {
     summary: 'Add a tag to a flag; does nothing if the flag has it',
@@ -120,7 +120,7 @@ export const tagRoutes = [
       const { addedTags, removedTags } = unchecked<Record<'addedTags' | 'removedTags', readonly Tag[]>>(body);
       const changes = { add: labelsOf(addedTags), remove: labelsOf(removedTags) };
       const flag = await flags.changeLabels(ref, changes, context);
-      return revised(flag, tagListToWire);
+      return withRevision(flag, tagListToWire);
     },
   }),
   route('DELETE', `${TAGS}/:type/:value`, 'removeFlagTag', {

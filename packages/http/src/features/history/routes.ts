@@ -7,10 +7,10 @@ import { type Route, type RouteRequest, type RouteResult, route } from '../../ap
 import { createProjectFilter } from '../../auth/permissions.js';
 import { describeActors } from '../../auth/users.js';
 import { checkUndo, createChangePermissions } from '../../changes/change-permissions.js';
-import { areAll, eventFilterFor, isAboutAccess, projectsOfSetIn, subjectsOf } from '../../events/event-filter.js';
+import { eventFilterFor, isAboutAccess, maySeeAll, projectsOfSetIn, subjectsOf } from '../../events/event-filter.js';
 import { jsonArray, jsonTexts } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
-import { shown, UNDO_ERRORS, visiblePlan, visiblePreview, withoutUndefined } from '../environments/changes.js';
+import { replyToSet, UNDO_ERRORS, visiblePlan, visiblePreview, withoutUndefined } from '../environments/changes.js';
 import {
   BODIES,
   changeSetSchema,
@@ -63,7 +63,7 @@ export const changeSetRoutes = [
       const { reason = request.context.reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
       const { id, bypassApproval } = request.context;
       const authorize = (set: ChangeSet) => checkUndo(permissions, set);
-      return shown(
+      return replyToSet(
         await permissions.flags.history.undo(
           { changeSet: params.id },
           { ...withoutUndefined({ id, reason, bypassApproval }), authorize },
@@ -164,7 +164,7 @@ async function readHistory(
     const visible: HistoryEntry[] = [];
     for (const entry of page.items) {
       const shown = filter.showSet(entry);
-      if (shown && (await areAll(projectsOf(shown.events.filter(isAboutAccess)), maySeeAccess))) visible.push(shown);
+      if (shown && (await maySeeAll(projectsOf(shown.events.filter(isAboutAccess)), maySeeAccess))) visible.push(shown);
     }
     // The engine limits the size of a page.
     const first = visible.flatMap(({ events }) => events.slice(0, 1));

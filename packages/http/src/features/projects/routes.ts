@@ -2,7 +2,7 @@ import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration/shared';
 import { PROJECT, PROJECTS } from '../../api/paths.js';
 import { LONG_READ, listReply, WHOLE_LIST } from '../../api/query.js';
-import { revised, route } from '../../api/route.js';
+import { route, withRevision } from '../../api/route.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
 import { count, example, listOf, objectComponent, text, timestamp, version } from '../../messages/schema.js';
@@ -88,21 +88,21 @@ export const projectRoutes = [
     reply: projectSchema,
     errors: ['project_exists'],
     handle: async ({ flags, body, context }) =>
-      revised(await flags.createProject(unchecked(body), context), projectToWire),
+      withRevision(await flags.createProject(unchecked(body), context), projectToWire),
   }),
   route('GET', PROJECT, 'getProject', {
     summary: 'Get a project with its flags and its health',
     sameForAll: 'projects',
     long: LONG_READ,
     reply: objectComponent('ProjectOverview', overview),
-    handle: async ({ flags, ref }) => revised(await flags.getProject(ref), projectOverviewToWire),
+    handle: async ({ flags, ref }) => withRevision(await flags.getProject(ref), projectOverviewToWire),
   }),
   route('GET', `${PROJECT}/health-report`, 'getProjectHealth', {
     summary: 'Get a project and its numbers of stale, potentially stale and active flags',
     sameForAll: 'projects',
     long: LONG_READ,
     reply: healthReportSchema,
-    handle: async ({ flags, ref }) => revised(await flags.getProject(ref), healthReportToWire),
+    handle: async ({ flags, ref }) => withRevision(await flags.getProject(ref), healthReportToWire),
   }),
   route('PUT', PROJECT, 'updateProject', {
     summary: 'Update the display name or the description of a project',
@@ -110,7 +110,7 @@ export const projectRoutes = [
     reply: projectSchema,
     changes: 'project',
     handle: async ({ flags, ref, body, context }) =>
-      revised(await flags.updateProject(ref, unchecked(body), context), projectToWire),
+      withRevision(await flags.updateProject(ref, unchecked(body), context), projectToWire),
   }),
   route('DELETE', PROJECT, 'deleteProject', {
     summary: 'Delete a project whose flags are all archived, and its archived flags permanently',

@@ -3,7 +3,7 @@ import { listReadableRollouts, ROLLOUT_STATES } from '@flags/core/integration/ht
 import { ROLLOUT, ROLLOUTS } from '../../api/paths.js';
 import { parameter } from '../../api/query.js';
 import { readableListRoute } from '../../api/readable-list.js';
-import { changing, route } from '../../api/route.js';
+import { changeAndReply, route } from '../../api/route.js';
 import { unchecked } from '../../messages/request.js';
 import { boolean } from '../../messages/schema.js';
 import { endedRolloutSchema, rolloutSchema, rolloutToWire as toWire } from '../flags/rollout-wire.js';
@@ -34,7 +34,7 @@ export const rolloutRoutes = [
     errors: ['environment_disabled', 'rollout_exists', 'due_disabled'],
     changes: 'flag',
     handle: ({ flags, ref, body, context }) =>
-      changing(flags, 'startRollout', { ref, input: unchecked(body), context, toWire }),
+      changeAndReply(flags, 'startRollout', { ref, input: unchecked(body), context, toWire }),
   }),
   route('DELETE', ROLLOUT, 'stopRollout', {
     summary: 'End a rollout; the percentage stays, or becomes that from before the start',
@@ -44,7 +44,7 @@ export const rolloutRoutes = [
     never: NEVER,
     changes: 'flag',
     handle: ({ flags, ref, query, context }) =>
-      changing(flags, 'stopRollout', { ref, input: unchecked(query), context, toWire }),
+      changeAndReply(flags, 'stopRollout', { ref, input: unchecked(query), context, toWire }),
   }),
   route('POST', `${ROLLOUT}/pause`, 'pauseRollout', {
     summary: 'Pause a rollout, whose hold runs on',
@@ -52,7 +52,7 @@ export const rolloutRoutes = [
     errors: ['rollout_not_found'],
     never: NEVER,
     changes: 'flag',
-    handle: ({ flags, ref, context }) => changing(flags, 'pauseRollout', { ref, context, toWire }),
+    handle: ({ flags, ref, context }) => changeAndReply(flags, 'pauseRollout', { ref, context, toWire }),
   }),
   route('POST', `${ROLLOUT}/resume`, 'resumeRollout', {
     summary: 'Resume a paused rollout',
@@ -60,7 +60,7 @@ export const rolloutRoutes = [
     errors: ['rollout_not_found'],
     never: NEVER,
     changes: 'flag',
-    handle: ({ flags, ref, context }) => changing(flags, 'resumeRollout', { ref, context, toWire }),
+    handle: ({ flags, ref, context }) => changeAndReply(flags, 'resumeRollout', { ref, context, toWire }),
   }),
   route('POST', `${ROLLOUT}/advance`, 'advanceRollout', {
     summary: 'Take the next step now, without the guard; after the last one the rollout has ended',
@@ -70,6 +70,6 @@ export const rolloutRoutes = [
     never: ['flag_archived'],
     changes: 'flag',
     handle: ({ flags, ref, body, context }) =>
-      changing(flags, 'advanceRollout', { ref, input: unchecked(body ?? {}), context, toWire }),
+      changeAndReply(flags, 'advanceRollout', { ref, input: unchecked(body ?? {}), context, toWire }),
   }),
 ];

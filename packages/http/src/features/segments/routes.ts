@@ -2,7 +2,7 @@ import type { Flags, Segment, SegmentUse } from '@flags/core';
 import { projectOfSegment } from '@flags/core/integration/http';
 import { SEGMENT, SEGMENTS } from '../../api/paths.js';
 import { LONG_READ, listReply, segmentIdIn, WHOLE_LIST } from '../../api/query.js';
-import { revised, route } from '../../api/route.js';
+import { route, withRevision } from '../../api/route.js';
 import { projectIn } from '../../auth/permissions.js';
 import { jsonArray } from '../../messages/json.js';
 import { unchecked } from '../../messages/request.js';
@@ -75,7 +75,7 @@ export const segmentRoutes = [
     permissionIn: 'handler',
     async handle({ flags, principal, body, context }) {
       await principal.check('createSegment', projectIn(body) ?? null);
-      return revised(await flags.segments.create(unchecked(body), context), segmentToWire);
+      return withRevision(await flags.segments.create(unchecked(body), context), segmentToWire);
     },
   }),
   route('GET', SEGMENT, 'getSegment', {
@@ -83,7 +83,7 @@ export const segmentRoutes = [
     reply: segmentSchema,
     permissionIn: locateSegment,
     long: LONG_READ,
-    handle: async ({ flags, ref }) => revised(await flags.segments.get(ref), segmentToWire),
+    handle: async ({ flags, ref }) => withRevision(await flags.segments.get(ref), segmentToWire),
   }),
   route('PUT', SEGMENT, 'updateSegment', {
     summary: 'Update a segment for all strategies that use it',
@@ -95,7 +95,7 @@ export const segmentRoutes = [
     async handle({ flags, ref, body, project, principal, context }) {
       const next = projectIn(body);
       if (next !== undefined && next !== project) await principal.check('updateSegment', next);
-      return revised(await flags.segments.update(ref, unchecked(body), context), segmentToWire);
+      return withRevision(await flags.segments.update(ref, unchecked(body), context), segmentToWire);
     },
   }),
   route('DELETE', SEGMENT, 'deleteSegment', {

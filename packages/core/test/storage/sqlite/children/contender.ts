@@ -1,5 +1,5 @@
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
-import { flag, happened, put } from '../../samples.js';
+import { flag, newEvent, put } from '../../samples.js';
 
 /** A round: the revisions of the two owners, and the owner that this process tries to remove. */
 export interface Round {
@@ -17,7 +17,7 @@ async function contend(path: string): Promise<void> {
     const result = await storage.commit({
       writes: [put(OWNERS[leaving], revisions[leaving])],
       checks: [{ key: flag(OWNERS[staying]), expected: revisions[staying] }],
-      events: [happened(OWNERS[leaving])],
+      events: [newEvent(OWNERS[leaving])],
     });
     process.send?.(result.ok);
   });

@@ -48,7 +48,7 @@ export interface DroppedCounts {
 }
 
 /** Adds up counts, and sends them upstream. */
-export interface Usage {
+export interface UsageSender {
   /** Adds up valid reports. */
   record(bulk: BulkReport, origin?: ReportOrigin): void;
   readonly dropped: DroppedCounts;
@@ -56,7 +56,7 @@ export interface Usage {
   close(): Promise<void>;
 }
 
-export interface UsageOptions {
+export interface UsageSenderOptions {
   readonly upstream: Upstream;
   readonly environment: () => string;
   /** The flag of this name, if there is one that the follower sees. */
@@ -80,7 +80,7 @@ export interface FlagVariants {
   readonly variants: ReadonlySet<string>;
 }
 
-export function createUsage(options: UsageOptions): Usage {
+export function createUsageSender(options: UsageSenderOptions): UsageSender {
   const { interval, now, times, drain, onError } = options;
   const sums = new Sums(options);
   const closing = new AbortController();
@@ -187,7 +187,7 @@ class Sums {
   private readonly owned = new Map<string, number>();
   private publicApplications = 0;
 
-  constructor(private readonly options: UsageOptions) {
+  constructor(private readonly options: UsageSenderOptions) {
     this.owners.set(options.application, '');
     this.owners.set(OTHER, '');
   }
@@ -339,7 +339,7 @@ function groupsOf(
   return [...groups.values()];
 }
 
-interface Sending extends Pick<UsageOptions, 'upstream' | 'environment' | 'times' | 'onError'> {
+interface Sending extends Pick<UsageSenderOptions, 'upstream' | 'environment' | 'times' | 'onError'> {
   /** Called for a batch that the server refuses. */
   readonly onRefused: () => void;
   readonly signal: AbortSignal;
