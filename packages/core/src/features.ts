@@ -71,6 +71,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, AnyOperation>> = Obje
 /** The row of an operation, without the types of its arguments. */
 export type AnyOperation = Pick<rows.AnyRow, 'op' | 'method' | 'ref' | 'input'>;
 
+/** The name of an operation, reads too. */
+export type AnyOperationName = keyof Operations;
+
 /** The name of an operation that changes documents. */
 export type OperationName = {
   [Name in keyof Operations]: Operations[Name] extends { readonly prepare: unknown } ? Name : never;

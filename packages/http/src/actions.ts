@@ -1,4 +1,4 @@
-import type { OperationName } from '@flags/core/integration/http';
+import type { AnyOperationName } from '@flags/core/integration/http';
 
 /** The roles of users. Each includes the permissions of the previous one. */
 export type UserRole = 'viewer' | 'editor' | 'admin';
@@ -235,7 +235,23 @@ export const ACTIONS = {
   setApprovalPolicy: { as: 'changeApprovalPolicy', by: 'change' },
   undoChangeSet: { as: 'undoChange', by: 'change' },
 } as const satisfies Readonly<Record<string, PermissionRow | SharedRow | OpenRow>> &
-  Readonly<Record<OperationName, object>>;
+  Readonly<Record<Exclude<AnyOperationName, WithoutRequest>, object>>;
+
+/** The operations whose names no request has: requests of other names run them, or only programs do. */
+type WithoutRequest = Existing<
+  | 'apply'
+  | 'consume'
+  | 'getChangeSet'
+  | 'listChangeSetProjects'
+  | 'listNextEvents'
+  | 'locateFlag'
+  | 'plan'
+  | 'preview'
+  | 'runDue'
+  | 'verifyToken'
+>;
+
+type Existing<Name extends AnyOperationName> = Name;
 
 type Rows = typeof ACTIONS;
 

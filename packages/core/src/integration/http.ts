@@ -20,6 +20,7 @@ export { isApiToken } from '../features/tokens/token-verification.operations.js'
 // Change sets and history
 
 export {
+  type AnyOperationName,
   CHANGE_OPERATIONS,
   type ChangeArguments,
   describeEvent,

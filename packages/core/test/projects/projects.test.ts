@@ -8,6 +8,16 @@ import { settableClock } from '../settable-clock.js';
 
 const SHOP = { project: 'shop' };
 
+/** Adds a document of each kind to a project, by the kind. `deleteProject` deletes them. */
+const CONTENTS: Readonly<Record<string, (flags: Flags) => Promise<unknown>>> = {
+  async flag(flags) {
+    await flags.createFlag(SHOP, { name: 'checkout' });
+    await flags.archiveFlag({ ...SHOP, flag: 'checkout' });
+  },
+  segment: (flags) => flags.segments.create({ ...SHOP, name: 'beta', constraints: [] }),
+  token: (flags) => flags.tokens.create({ ...SHOP, name: 'web', kind: 'client', environment: 'development' }),
+};
+
 onEveryStorage((start) => {
   describe('projects', () => {
     it('include one called default at first', async () => {
@@ -117,6 +127,16 @@ onEveryStorage((start) => {
       await flags.deleteProject(SHOP);
       await flags.createProject({ id: 'shop', name: 'Shop' });
       expect((await flags.listMembers(SHOP)).items).toEqual([]);
+    });
+
+    it('are deleted with a document of each kind that belongs to projects', async () => {
+      expect(Object.keys(CONTENTS)).toEqual(REGISTRY.kindsInProjects);
+      const flags = await start();
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      for (const add of Object.values(CONTENTS)) await add(flags);
+      const facts = await factsOf(flags, () => flags.deleteProject(SHOP));
+      const deletions = REGISTRY.kindsInProjects.map((kind) => `${kind}-deleted`);
+      expect([...facts].sort()).toEqual([...deletions, 'project-deleted'].sort());
     });
 
     it('are not deleted when unknown, and default never', async () => {
