@@ -13,6 +13,9 @@ const standalone = requireFromCore('ajv/dist/standalone').default;
 /** `validateSchema`: the schemas are our own. `inlineRefs`: shared parts are functions. */
 const OPTIONS = { allErrors: true, allowUnionTypes: true, validateSchema: false, meta: false, inlineRefs: false };
 
+/** How esbuild shortens the code: nobody reads it, and Node parses it at each start. Functions keep their names. */
+const SHORTER = { minifySyntax: true, minifyIdentifiers: true };
+
 /**
  * Returns the code of functions that validate: declarations; an object of the functions by the names of the schemas; and what
  * exports each function whose name is a word, so that a bundle has those only that its program uses.
@@ -213,4 +216,4 @@ function describeTypes(types) {
   );
 }
 
-module.exports = { compileSchemas };
+module.exports = { compileSchemas, SHORTER };

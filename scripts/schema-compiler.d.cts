@@ -4,3 +4,6 @@ export function compileSchemas(schemas: Readonly<Record<string, object>>): {
   readonly object: string;
   readonly named: string;
 };
+
+/** Options of esbuild that shorten the code. */
+export const SHORTER: { readonly minifySyntax: true; readonly minifyIdentifiers: true };

@@ -51,51 +51,82 @@ async function bundleModules(folder, manifest, entries) {
   const alone = await bundle({ ...options, entryPoints: filesOf(entries.filter(({ isAlone }) => isAlone)) });
   const own = { ...filesOf(entries.filter(({ isAlone }) => !isAlone)), ...Object.fromEntries(commands) };
   const { metafile } = await build({ ...options, entryPoints: own });
-  const joined = joinedToRoot(entries, metafile.outputs);
   const together = await bundle({
     ...options,
-    entryPoints: { ...own, ...Object.fromEntries(joined.map(({ name }) => [name, JOINED + name])) },
-    plugins: [joinChunks(folder, joined, metafile.outputs), ...options.plugins],
+    entryPoints: own,
+    plugins: [joinChunks(folder, filesToJoin(metafile.outputs)), ...options.plugins],
   });
   return { inputs: { ...alone.inputs, ...together.inputs }, outputs: together.outputs };
 }
 
 const ROOT = `${OUTPUT}/index.js`;
 /** Entries that followers load, whose bundles leave out the features of an engine. */
-const OF_FOLLOWERS = ['integration/follower', 'integration/shared'];
+const OF_FOLLOWERS = ['integration/follower', 'integration/shared'].map((name) => `${OUTPUT}/${name}.js`);
 
-/** Returns the entries of engines that share code with the root entry, which their programs load anyway. */
-function joinedToRoot(entries, outputs) {
-  const chunksOf = (output) => outputs[output].imports.filter(({ external }) => !external).map(({ path }) => path);
-  const ofRoot = outputs[ROOT] ? chunksOf(ROOT) : [];
-  const others = entries.filter(({ name, isAlone }) => !isAlone && name !== 'index' && !OF_FOLLOWERS.includes(name));
-  return others.filter(({ name }) => chunksOf(`${OUTPUT}/${name}.js`).some((chunk) => ofRoot.includes(chunk)));
+/**
+ * Returns, by file, the files that it is to need too. Entries of engines: the root entry, which their programs load anyway. Those
+ * of followers, and files that are loaded at their first use: all that one of them shares with the root entry.
+ */
+function filesToJoin(outputs) {
+  if (!outputs[ROOT]) return new Map();
+  const ofRoot = chunksOf(outputs[ROOT]);
+  const sharedBy = (output) => chunksOf(output).filter((chunk) => ofRoot.includes(chunk));
+  const others = Object.entries(outputs).filter(([path, output]) => path !== ROOT && output.entryPoint);
+  const [small, engines] = [true, false].map((isSmall) =>
+    others
+      .filter(([path]) => isSmall === (OF_FOLLOWERS.includes(path) || isLoadedLater(path, outputs)))
+      .map(([, output]) => output)
+      .filter((output) => sharedBy(output).length > 0),
+  );
+  const shared = [...new Set(small.flatMap(sharedBy))].flatMap((chunk) => Object.keys(outputs[chunk].inputs));
+  const needed = shared.filter((file) => !file.includes('node_modules/'));
+  return new Map([
+    ...engines.map(({ entryPoint }) => [entryPoint, [outputs[ROOT].entryPoint]]),
+    ...small.map(({ entryPoint }) => [entryPoint, needed]),
+  ]);
 }
 
-const JOINED = 'joined:';
+function chunksOf({ imports }) {
+  return imports.filter(({ external, kind }) => !external && kind !== 'dynamic-import').map(({ path }) => path);
+}
+
+function isLoadedLater(path, outputs) {
+  const all = Object.values(outputs).flatMap(({ imports }) => imports);
+  return all.some((one) => one.path === path && one.kind === 'dynamic-import');
+}
+
 /** The name of a function that no file has. */
 const KEEP = '__keepTogether';
 
 /**
- * esbuild makes one chunk for each set of entries that need a file, some thirty for the root entry. Here entries also need
- * what the root entry needs, so that these are few chunks: Node takes longer to load many. {@link removeKeeps} removes the calls.
+ * esbuild makes one chunk for each set of entries that need a file, some thirty for the root entry. Here more entries need a
+ * file, so that these are few chunks: Node takes longer to load many. {@link removeKeeps} removes the calls.
  */
-function joinChunks(folder, joined, outputs) {
-  const compiled = new Map(joined.map((entry) => [entry.name, entry.compiled]));
+function joinChunks(folder, needed) {
   return {
     name: 'join-chunks',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^joined:/ }, ({ path }) => ({ path: path.slice(JOINED.length), namespace: 'joined' }));
-      onLoad({ filter: /./, namespace: 'joined' }, ({ path }) => {
-        const names = outputs[ROOT].exports.join(', ');
-        const contents = `
-          export * from '${compiled.get(path)}';
-          import { ${names} } from './dist/index.js';
-          ${KEEP}(${names});`;
-        return { contents, resolveDir: folder };
+    setup({ onLoad }) {
+      onLoad({ filter: /\.js$/ }, ({ path }) => {
+        const files = needed.get(relative(folder, path));
+        if (files === undefined) return undefined;
+        const names = files.map((_, index) => `${KEEP}${index}`);
+        const imports = files.map((file, index) => {
+          const full = join(folder, file);
+          return `import { ${exportOf(full)} as ${names[index]} } from ${JSON.stringify(full)};`;
+        });
+        const contents = [readFileSync(path, 'utf8'), ...imports, `${KEEP}(${names.join(', ')});`].join('\n');
+        return { contents, resolveDir: dirname(path) };
       });
     },
   };
+}
+
+/** Returns the name of one export of a file: a file is in the chunks of those that need a part of it. */
+function exportOf(file) {
+  const named = /^export (?:async )?(?:function\*?|class|const) (\w+)|^export \{ (\w+)/m.exec(
+    readFileSync(file, 'utf8'),
+  );
+  return named[1] ?? named[2];
 }
 
 function removeKeeps(text) {

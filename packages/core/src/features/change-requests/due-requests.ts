@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { compareCodePoints } from '../../base/collections.js';
 import { isFlagsError, type Refusal } from '../../base/errors.js';
 import { LIMITS } from '../../base/limits.js';
+import { sleep } from '../../base/sleep.js';
 import type { DecidedSet } from '../../kernel/changes/change-engine.js';
 import type { AuthorizeDue } from '../../kernel/changes/change-set.types.js';
 import { createKeyedMutex } from '../../kernel/changes/change-set-writer.js';
@@ -108,7 +108,7 @@ export class DueRequests implements DueSource<ListedChangeRequest>, DueRequestCl
     if (due.length > 0) await this.engine.memory.refresh();
     const ended: string[] = [];
     const tasks: Promise<Outcome>[] = [];
-    const patience = sleep(PATIENCE, undefined, { ref: false });
+    const patience = sleep(PATIENCE, this.engine.lifetime.closing);
     for (const { id } of due.sort(byTime)) {
       if (this.engine.lifetime.closing.aborted) break;
       if (this.applying.has(id)) continue;

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { ApplicationRef, ListPage, PageQuery } from '../../base/common.types.js';
 import { FlagsError } from '../../base/errors.js';
+import { nextTurn } from '../../base/paced.js';
 import { pageBounds, parseCursor, takePage } from '../../base/pages.js';
 import { invalidInput } from '../../base/validator.js';
 import { Namespace, run } from '../../kernel/changes/run-operation.js';
@@ -77,7 +77,7 @@ async function* iterateApplications(
     }
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
-    await setImmediate();
+    await nextTurn();
     page = await usage.applications({ ...query, after: last.name });
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../../base/paced.js';
 import type { SumQuery, UsageKey, UsageKeys, UsageStorage, UsageSum } from '../../storage/usage/port.js';
 
 type PagedQuery<Key extends UsageKey> = SumQuery<Key> & { readonly limit: number };
@@ -13,7 +13,7 @@ export async function* sumPages<Key extends UsageKey>(
     yield page;
     const after = page.at(-1);
     if (!after || page.length < query.limit) return;
-    await setImmediate();
+    await nextTurn();
     page = await usage.sum({ ...query, after: after as Partial<UsageKeys> });
   }
 }

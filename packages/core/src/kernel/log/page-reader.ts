@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { isFlagsError } from '../../base/errors.js';
+import { nextTurn } from '../../base/paced.js';
 import { newestPosition, readFeed } from '../../storage/feed-pages.js';
 import type { FlagsStorage, StoredEvent } from '../../storage/port.js';
 
@@ -114,7 +114,7 @@ function createSerialRunner(work: () => Promise<void>) {
       wanted = false;
       await work();
       // Yields to the event loop: a storage that answers synchronously would block it until the last event.
-      if (wanted) await setImmediate();
+      if (wanted) await nextTurn();
     }
     running = undefined;
   }

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { FlagsError, isFlagsError } from '../../base/errors.js';
+import { nextTurn } from '../../base/paced.js';
 import { startPolling } from '../../base/polling.js';
 import type { EvaluationStatus } from '../../evaluation/evaluation.types.js';
 import { type KeyedUpdate, nameOf } from '../../storage/document-reader.js';
@@ -188,7 +188,7 @@ function createCatchUp({
         latest.clear();
       }
       // Yields, because a synchronous storage would block the event loop until the last event.
-      if (!isLast) await setImmediate();
+      if (!isLast) await nextTurn();
     }
   }
 

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { compareCodePoints, groupBy } from '../../base/collections.js';
 import { LIMITS } from '../../base/limits.js';
+import { nextTurn } from '../../base/paced.js';
 import type {
   ApplicationQuery,
   ApplicationRegistration,
@@ -160,7 +160,7 @@ export function memoryUsage(): UsageStorage {
       for (const [id, at] of batches) if (at < now - DAY) batches.delete(id);
       for (const resolution of RESOLUTIONS_HELD) {
         // Lets other work of the process run in between.
-        await setImmediate();
+        await nextTurn();
         const first = firstKept(resolution, now);
         removeWhere([resolution], ({ start }) => start < first);
         dropped = addDropped(dropped, trimRows(resolution));
