@@ -111,9 +111,8 @@ const config: Config = {
   globalSetup: '<rootDir>/test/global-setup.mjs',
   // Ends what hangs; nothing is proven by how quick a test is.
   testTimeout: 60_000,
-  // Much of the time is spent waiting for disks and processes: one worker per core, the main one's included. More would slow down
-  // the tests that bound processor time.
-  maxWorkers: '100%',
+  // More workers than cores: some files wait most of their time for disks, processes and clocks.
+  maxWorkers: '150%',
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
 };
 
