@@ -12,6 +12,7 @@ import type { Dependency } from './dependency.types.js';
 import { assertNoChildren, replaceMetadata, reviveFlag } from './flag.decide.js';
 import { enabledEnvironments, environmentOf, type FlagState, rolloutOf, rolloutsIn, segmentsOf } from './flag.js';
 import { evolveFlag, type FlagEvent, findProject, flagDocuments, referredSegments } from './flag.kind.js';
+import type { FlagMembers } from './flag.types.js';
 import { pointerTo, type StartedRollout, startedRollouts } from './rollouts.decide.js';
 import { replaceEnvironment } from './strategies.decide.js';
 
@@ -95,18 +96,30 @@ export function restoreFlag(now: FlagState | undefined, target: FlagState | unde
   // Reviving switches the flag off everywhere.
   const revival = target.archived ? [] : reviveFlag(now);
   const flag = revival.reduce<FlagState | undefined>(evolveFlag, now) ?? now;
-  const environments = new Set([...target.environments, ...flag.environments].map(({ name }) => name));
   return [
     ...endRollouts(now, target),
     ...revival,
     ...replaceMetadata(flag, target),
-    ...restoreVariants(flag, target),
-    ...editList(flag.dependencies, target.dependencies).map(toDependencyEvent),
-    ...[...environments].flatMap((name) => replaceEnvironment(environmentOf(flag, name), environmentOf(target, name))),
-    // The references are those of the project that the flag moves to.
-    ...restoreProjectOf(flag, target),
-    ...restoreArchive(flag, target),
+    ...Object.values(RESTORE_PART).flatMap((restore) => restore(flag, target)),
   ];
+}
+
+/** The parts of a flag that its metadata does not have, and that its name and creation do not fix. */
+type RestoredPart = Exclude<keyof FlagState, keyof FlagMembers | 'name' | 'createdAt' | 'archivedAt'>;
+
+/** Returns the events that bring a part to that of another state. They are in this order. */
+const RESTORE_PART: Readonly<Record<RestoredPart, (flag: FlagState, target: FlagState) => readonly FlagEvent[]>> = {
+  variants: restoreVariants,
+  dependencies: (flag, target) => editList(flag.dependencies, target.dependencies).map(toDependencyEvent),
+  environments: restoreEnvironments,
+  // The references are those of the project that the flag moves to.
+  project: restoreProjectOf,
+  archived: restoreArchive,
+};
+
+function restoreEnvironments(flag: FlagState, target: FlagState): readonly FlagEvent[] {
+  const names = new Set([...target.environments, ...flag.environments].map(({ name }) => name));
+  return [...names].flatMap((name) => replaceEnvironment(environmentOf(flag, name), environmentOf(target, name)));
 }
 
 function restoreVariants({ variants: before }: FlagState, { variants }: FlagState): readonly FlagEvent[] {
