@@ -1,5 +1,6 @@
 /** @jest-config-loader esbuild-register */
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
 /** Set by `npm run test:full`. */
@@ -111,8 +112,8 @@ const config: Config = {
   globalSetup: '<rootDir>/test/global-setup.mjs',
   // Ends what hangs; nothing is proven by how quick a test is.
   testTimeout: 60_000,
-  // More workers than cores: some files wait most of their time for disks, processes and clocks.
-  maxWorkers: '150%',
+  // One more than there are cores: some files wait most of their time for disks, processes and clocks.
+  maxWorkers: availableParallelism() + 1,
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
 };
 
