@@ -9,7 +9,7 @@ const INTERVAL = 8_000;
 /**
  * Prints a title, then every few seconds what happens now, until the returned function is called. It prints the duration.
  *
- * @param title what is done, with an estimate, such as `Installing the dependencies, up to a minute`
+ * @param title what is done, and after a comma an estimate, such as `Installing the dependencies, up to a minute`
  * @param describe returns what happens now
  */
 export function startProgress(title, describe) {
@@ -19,7 +19,8 @@ export function startProgress(title, describe) {
   const timer = setInterval(() => console.log(`  ${seconds()} s: ${describe()}`), INTERVAL);
   return ({ isDone = true } = {}) => {
     clearInterval(timer);
-    if (isDone) console.log(`  done in ${seconds()} s`);
+    // Two may run at the same time.
+    if (isDone) console.log(`  done in ${seconds()} s: ${title.split(',')[0]}`);
   };
 }
 
