@@ -104,7 +104,7 @@ export function restoreFlag(now: FlagState | undefined, target: FlagState | unde
   ];
 }
 
-/** The parts of a flag that its metadata does not have, and that its name and creation do not fix. */
+/** The parts of a flag that events change, without its metadata. `archived` restores `archivedAt`, too. */
 type RestoredPart = Exclude<keyof FlagState, keyof FlagMembers | 'name' | 'createdAt' | 'archivedAt'>;
 
 /** Returns the events that bring a part to that of another state. They are in this order. */
@@ -112,7 +112,7 @@ const RESTORE_PART: Readonly<Record<RestoredPart, (flag: FlagState, target: Flag
   variants: restoreVariants,
   dependencies: (flag, target) => editList(flag.dependencies, target.dependencies).map(toDependencyEvent),
   environments: restoreEnvironments,
-  // The references are those of the project that the flag moves to.
+  // The segments and parents above belong to the project that the flag moves to.
   project: restoreProjectOf,
   archived: restoreArchive,
 };

@@ -9,7 +9,7 @@ import { listStoredTokens } from '../tokens/token.operations.js';
 import { assertOwnerStays } from './members.decide.js';
 import { ownerOf } from './members.operations.js';
 import { deleteProject, updateProject } from './project.decide.js';
-import type { ProjectState } from './project.js';
+import type { ProjectMetadata, ProjectState } from './project.js';
 import { type ProjectEvent, projectDocuments } from './project.kind.js';
 import type { Member } from './project.types.js';
 
@@ -48,8 +48,18 @@ export function restoreProject(now: ProjectState | undefined, target: ProjectSta
     const created: ProjectEvent[] = target ? [{ type: 'project-created', data: target, before: null }] : [];
     return now ? [{ type: 'project-deleted', data: null, before: now }, ...created] : created;
   }
-  return [...updateProject(now, target), ...editItems(now.members, target.members).map(toMemberEvent)];
+  return [...updateProject(now, target), ...Object.values(RESTORE_PART).flatMap((restore) => restore(now, target))];
 }
+
+/** The parts of a project that events change, without its metadata. */
+type RestoredPart = Exclude<keyof ProjectState, keyof ProjectMetadata | 'id' | 'createdAt'>;
+
+/** Returns the events that bring a part to that of another state. */
+const RESTORE_PART: Readonly<
+  Record<RestoredPart, (project: ProjectState, target: ProjectState) => readonly ProjectEvent[]>
+> = {
+  members: (project, target) => editItems(project.members, target.members).map(toMemberEvent),
+};
 
 function toMemberEvent({ before, after }: Edit<Member>): ProjectEvent {
   if (!after) return { type: 'member-removed', data: null, before };
