@@ -8,8 +8,8 @@ export function processorTime(): number {
 }
 
 /**
- * Attempts until one is short enough. A busy machine makes several in a row slow: others use its caches, and a virtual one counts
- * what its host takes.
+ * Attempts until one is short enough. A busy machine makes several in a row slow: other processes use its caches, and a virtual
+ * machine counts the time that its host takes.
  */
 const ATTEMPTS = 9;
 
@@ -37,7 +37,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Whether the longest turn of one of {@link ATTEMPTS} is below the limit, in milliseconds. The others are left out. A turn that is
+ * Whether the longest turn of one of {@link ATTEMPTS} attempts is below the limit, in milliseconds. The others are left out. A turn that is
  * long by itself is long in each of them. A garbage collection, which may take 300 ms in a process that has run many
  * suites, falls into one.
  */
@@ -46,7 +46,7 @@ export async function hasShortTurns(limit: number, work: () => Promise<unknown>)
   return false;
 }
 
-/** Whether one of {@link ATTEMPTS} takes less processor time than the limit, in milliseconds. The others are left out. */
+/** Whether one of {@link ATTEMPTS} attempts takes less processor time than the limit, in milliseconds. The others are left out. */
 export async function isWithin(limit: number, attempt: () => unknown): Promise<boolean> {
   for (let count = 0; count < ATTEMPTS; count++) {
     const start = processorTime();
